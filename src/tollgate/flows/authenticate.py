@@ -8,20 +8,17 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.connectors.threeds import exchanges, refusals
+from tollgate.contract import shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.contract.shopper_urls import render_handover, write_shopper_token
+from tollgate.operations import charging, routes, signing
 from tollgate.operations.app import App
-from tollgate.operations.charging import charge, conclude, get_payment, make_shopper_url
 from tollgate.operations.idempotency import keep_answer
-from tollgate.operations.routes import DirectoryServerRoute, Route, choose_directory_server
-from tollgate.operations.signing import complete_signed, sign
 from tollgate.payments import authentication
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import IdempotencyKey, Outcome, Payment, Verdict
-from tollgate.store.authentications import insert_authentication_writes
-from tollgate.store.payments import completion_writes
+from tollgate.store import authentications, payments
 from tollgate.vault.sealing import make_owner
 from tollgate.vault.signing import hash_once_key, make_once_key, seal_once
 
@@ -31,7 +28,7 @@ _AWAY = Verdict(outcome=Outcome.CHALLENGED, code=codes.PENDING)
 class Enrolment(msgspec.Struct, frozen=True):
     """A card that can be authenticated, and by whom."""
 
-    directory: DirectoryServerRoute
+    directory: routes.DirectoryServerRoute
     range: exchanges.CardRange
 
 
@@ -40,7 +37,7 @@ async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment 
     request, account = order.authentication, order.account
     if request is None or request.is_unwanted or order.objection or not isinstance(account, CardAccount):
         return None
-    directory = choose_directory_server(app, channel, order.test_mode)
+    directory = routes.choose_directory_server(app, channel, order.test_mode)
     if directory is None or (order.return_url is None and request.requestor_reason is None):
         return None
     forced = exchanges.read_enrolment_override(order.simulator_overrides)
@@ -59,7 +56,12 @@ async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment 
 
 
 async def authenticate_first(
-    app: App, order: Order, started: Payment, enrolment: Enrolment, route: Route, idempotency_key: IdempotencyKey | None
+    app: App,
+    order: Order,
+    started: Payment,
+    enrolment: Enrolment,
+    route: routes.Route,
+    idempotency_key: IdempotencyKey | None,
 ) -> Answer:
     request = order.authentication or authentication.AuthenticationRequest()
     key = make_once_key(app.random_bytes)
@@ -71,12 +73,12 @@ async def authenticate_first(
     if uses_browser(request) and (request.browser is None or case.method_url):
         # The browser has to come by before the issuer can be asked.
         return await hand_over(app, order, started, case, authentication.Stage.OPEN, key, idempotency_key)
-    page_url = make_shopper_url(app, started, key)
+    page_url = charging.make_shopper_url(app, started, key)
     case = await ask_directory_server(app, order, case, enrolment.directory, request.browser, started, page_url)
     if case.result is None:
         return await hand_over(app, order, started, case, authentication.Stage.CHALLENGED, key, idempotency_key)
     verdict = await pass_on(app, order, started, route, case)
-    return await conclude(app, started, verdict, idempotency_key)
+    return await charging.conclude(app, started, verdict, idempotency_key)
 
 
 def uses_browser(request: authentication.AuthenticationRequest) -> bool:
@@ -88,14 +90,14 @@ async def ask_directory_server(
     app: App,
     order: Order,
     case: authentication.AuthenticationCase,
-    directory: DirectoryServerRoute,
+    directory: routes.DirectoryServerRoute,
     browser: authentication.Browser | None,
     payment: Payment,
     page_url: str,
 ) -> authentication.AuthenticationCase:
     """The result of a challenge comes to an address that only the directory server learns: nobody else can send it."""
     results_key = make_once_key(app.random_bytes)
-    shopper_token = write_shopper_token(payment.merchant_id, payment.id, results_key)
+    shopper_token = shopper_urls.write_shopper_token(payment.merchant_id, payment.id, results_key)
     asked = msgspec.structs.replace(case, results_hash=hash_once_key(results_key))
     conversation = exchanges.authenticate(
         order,
@@ -137,20 +139,25 @@ async def hand_over(
         body=case,
         sealed_secret=seal_once(cvv, key, owner=make_secret_name(started), random_bytes=app.random_bytes),
     )
-    completion = complete_signed(app, started, msgspec.structs.replace(_AWAY, details=refusals.describe_case(case)))
+    completion = signing.complete_signed(
+        app, started, msgspec.structs.replace(_AWAY, details=refusals.describe_case(case))
+    )
     told = answer_payment(completion.payment, app.envelope)
     kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, told)
-    unit = [*completion_writes(completion, kept), *insert_authentication_writes(sign(app, row))]
+    unit = [
+        *payments.completion_writes(completion, kept),
+        *authentications.insert_authentication_writes(signing.sign(app, row)),
+    ]
     if not await app.database.write(unit, label="authentication pending"):
-        return answer_payment(await get_payment(app, started, started.id), app.envelope)
+        return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)
     data = exchanges.make_method_data(case, make_method_url(app, started)) if case.method_url else ""
-    handover = render_handover(make_shopper_url(app, started, key), case.method_url, data)
+    handover = shopper_urls.render_handover(charging.make_shopper_url(app, started, key), case.method_url, data)
     return answer_payment(completion.payment, app.envelope, handover)
 
 
 def make_method_url(app: App, payment: Payment) -> str:
     """Where the issuer's hidden page reports that it is done."""
-    return f"{app.base_url}/v1/threeDSecure/method/{write_shopper_token(payment.merchant_id, payment.id)}"
+    return f"{app.base_url}/v1/threeDSecure/method/{shopper_urls.write_shopper_token(payment.merchant_id, payment.id)}"
 
 
 def make_secret_name(payment: Payment) -> str:
@@ -158,7 +165,7 @@ def make_secret_name(payment: Payment) -> str:
 
 
 async def pass_on(
-    app: App, order: Order, started: Payment, route: Route, case: authentication.AuthenticationCase
+    app: App, order: Order, started: Payment, route: routes.Route, case: authentication.AuthenticationCase
 ) -> Verdict:
     """From what was proven to what the payment comes to: the end, or the charge with the proof."""
     told = refusals.describe_case(case)
@@ -169,5 +176,5 @@ async def pass_on(
         code = codes.AUTHENTICATED_WITHOUT_CHALLENGE if case.flow == "frictionless" else route.approved_code
         return Verdict(outcome=Outcome.APPROVED, code=code, details=told)
     details = msgspec.structs.replace(order.details, authentication=refusals.make_authentication(case))
-    verdict = await charge(app, msgspec.structs.replace(order, details=details), started, route)
+    verdict = await charging.charge(app, msgspec.structs.replace(order, details=details), started, route)
     return msgspec.structs.replace(verdict, details={**verdict.details, **told})

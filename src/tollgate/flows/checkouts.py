@@ -12,42 +12,19 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
-from tollgate.contract import checkouts
+from tollgate.contract import checkouts, links, orders, registrations, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.fields import Fields, merge_echo, read_fields
-from tollgate.contract.links import is_link_url
-from tollgate.contract.orders import find_return_url
-from tollgate.contract.registrations import answer_registration
-from tollgate.contract.shopper_urls import make_checkout_return_url
-from tollgate.operations import idempotency
+from tollgate.operations import idempotency, routes, signing
 from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, get_own_checkout, open_prepared, seal_prepared
 from tollgate.operations.registrations import get_registration
-from tollgate.operations.routes import check_reachable
-from tollgate.operations.signing import TamperedRow, trust
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, Reminder, Script
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
-from tollgate.store.checkouts import (
-    cancel_checkout,
-    change_checkout_writes,
-    count_read,
-    find_checkout,
-    find_script,
-    insert_checkout_writes,
-    note_read,
-    note_reminder_writes,
-    spend_checkout,
-)
-from tollgate.store.jobs import Job, finish_job, finish_job_writes
-from tollgate.store.payments import find_payment
-from tollgate.values import (
-    SECOND,
-    Refusal,
-    TooMany,
-    hide_checkout_ids,
-    make_checkout_id,
-)
+from tollgate.store import checkouts as store_checkouts
+from tollgate.store import jobs, payments
+from tollgate.values import SECOND, Refusal, TooMany, hide_checkout_ids, make_checkout_id
 from tollgate.wire import Forbidden, Silent, Unsent
 
 CREATED, CHANGED, CANCELLED, PENDING = (
@@ -70,14 +47,14 @@ async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
         kind=checkouts.choose_checkout_kind(fields.values),
         created_at=now,
         expires_at=now + LIMITS.checkout_lifetime,
-        return_url=find_return_url(fields.values),
+        return_url=orders.find_return_url(fields.values),
         script=app.script.version,
         sealed_fields=seal_prepared(app, channel.merchant_id, checkout_id, checkouts.keep_prepared(fields)),
     )
     integrity = app.script.integrity if checkouts.asks_for_integrity(fields.values) else ""
     answer = checkouts.answer_checkout(checkout, app.envelope, CREATED, now, integrity)
     return await idempotency.write_answer(
-        app, call, insert_checkout_writes(checkout), answer, label="checkout prepared"
+        app, call, store_checkouts.insert_checkout_writes(checkout), answer, label="checkout prepared"
     )
 
 
@@ -85,7 +62,7 @@ def refuse_unpayable(app: App, fields: Fields, channel: Channel) -> None:
     test_mode = checkouts.check_prepared(fields, channel, today=app.today, is_live=app.is_live)
     if checkouts.choose_checkout_kind(fields.values) is CheckoutKind.PAYMENT:
         brand = checkouts.find_prepared_brand(fields.values, channel)
-        check_reachable(app, channel, test_mode, None if brand is None else brand.code)
+        routes.check_reachable(app, channel, test_mode, None if brand is None else brand.code)
 
 
 async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call) -> Answer:
@@ -93,7 +70,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
     channel = call.channel
     seen = await get_own_checkout(app, channel, checkout_id, None)
     prepared = open_prepared(app, seen)
-    if is_link_url(find_return_url(prepared)):
+    if links.is_link_url(orders.find_return_url(prepared)):
         # The link's next checkout would be made from what the link says, and the change would be lost.
         raise checkouts.make_session_refusal(" (a payment link made this one: end the link and make another instead)")
     merged = merge_echo(prepared, checkouts.keep_prepared(fields))
@@ -107,13 +84,13 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
         # What was tried for another purpose is not what is asked for now.
         subject_id=seen.subject_id if kind is seen.kind else None,
         # What the form said remains where the merchant says nothing: a shopper may be on the way there.
-        return_url=find_return_url(whole.values) or seen.return_url,
+        return_url=orders.find_return_url(whole.values) or seen.return_url,
         sealed_fields=seal_prepared(app, seen.merchant_id, seen.id, checkouts.keep_prepared(whole)),
     )
     now = app.clock.now()
     answer = checkouts.answer_checkout(changed, app.envelope, CHANGED, now)
     unit = [
-        *change_checkout_writes(seen, changed, now),
+        *store_checkouts.change_checkout_writes(seen, changed, now),
         *idempotency.keep_answer_writes(app, call, answer),
     ]
     if await app.database.write(unit, label="checkout changed"):
@@ -129,7 +106,9 @@ async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answe
     """Withdraws a checkout that nobody has paid. Cancelling again answers the same, so that a retry does no harm."""
     now = app.clock.now()
     checkout = await get_own_checkout(app, channel, checkout_id, None, with_cancelled=True)
-    if checkout.state is not CheckoutState.CANCELLED and not await cancel_checkout(app.database, checkout, now):
+    if checkout.state is not CheckoutState.CANCELLED and not await store_checkouts.cancel_checkout(
+        app.database, checkout, now
+    ):
         fresh = await get_own_checkout(app, channel, checkout_id, None, with_cancelled=True)
         if fresh.is_paid:
             # Another code than for one that is being paid: repeating this would never help.
@@ -149,7 +128,7 @@ async def read_checkout(
     """
     checkout = await get_own_checkout(app, channel, checkout_id, kind)
     now, limit = app.clock.now(), app.status_reads
-    if not await count_read(app.database, checkout, now, limit.count, limit.window_s * SECOND):
+    if not await store_checkouts.count_read(app.database, checkout, now, limit.count, limit.window_s * SECOND):
         wait_s = max(1, -(-(checkout.window_ends_at - now) // SECOND))
         raise TooMany(get_result(codes.TOO_MANY_REQUESTS), retry_after_s=wait_s, subject_id=checkout.id)
     checkout = await get_own_checkout(app, channel, checkout_id, kind)
@@ -157,8 +136,8 @@ async def read_checkout(
     if not is_told:
         return answer
     if checkout.state is not CheckoutState.DONE:
-        await note_read(app.database, checkout, now)
-    elif not await spend_checkout(app.database, checkout, now):
+        await store_checkouts.note_read(app.database, checkout, now)
+    elif not await store_checkouts.spend_checkout(app.database, checkout, now):
         # Another was told in this very moment.
         await get_own_checkout(app, channel, checkout_id, kind)
     return answer
@@ -170,17 +149,17 @@ async def _answer_state(app: App, checkout: Checkout) -> Answer:
     if checkout.kind is CheckoutKind.REGISTRATION:
         registration = await get_registration(app, checkout.merchant_id, checkout.subject_id)
         # One that was stored before goes by the name of what was asked for here.
-        return answer_registration(msgspec.structs.replace(registration, ndc=checkout.id), app.envelope)
+        return registrations.answer_registration(msgspec.structs.replace(registration, ndc=checkout.id), app.envelope)
     return answer_payment(await get_attempt(app, checkout, checkout.subject_id), app.envelope)
 
 
 async def get_attempt(app: App, checkout: Checkout, payment_id: str) -> Payment:
     """Returns the payment that a checkout names, which must have been made for it."""
-    payment = await find_payment(app.database, checkout.merchant_id, payment_id)
+    payment = await payments.find_payment(app.database, checkout.merchant_id, payment_id)
     if payment is None:
         raise LookupError("a checkout names a payment that does not exist")
-    if trust(app, payment).checkout_id != checkout.id:
-        raise TamperedRow(f"a checkout names payment {payment.id}, which was made for something else")
+    if signing.trust(app, payment).checkout_id != checkout.id:
+        raise signing.TamperedRow(f"a checkout names payment {payment.id}, which was made for something else")
     return payment
 
 
@@ -189,22 +168,22 @@ async def find_promised_script(app: App, checkout_id: str) -> Script | None:
     checkout = await find_any_checkout(app, checkout_id)
     if checkout is None or checkout.script == app.script.version or checkout.is_over(app.clock.now()):
         return None
-    return await find_script(app.database, checkout.script)
+    return await store_checkouts.find_script(app.database, checkout.script)
 
 
 _log = logging.getLogger("tollgate.reminder")
 
 
-async def remind(app: App, job: Job) -> bool:
+async def remind(app: App, job: jobs.Job) -> bool:
     """True when it is decided and its job gone; False asks for another try soon."""
-    checkout = await find_checkout(app.database, job.merchant_id, job.subject_id)
+    checkout = await store_checkouts.find_checkout(app.database, job.merchant_id, job.subject_id)
     if checkout is None or checkout.reminder == Reminder.SENT:
-        return await finish_job(app.database, job)
+        return await jobs.finish_job(app.database, job)
     word = _find_word(app, job, checkout) or await _call(app, checkout)
     if word is None:
         return False
-    noting = note_reminder_writes(checkout, word, app.clock.now())
-    is_done = await app.database.write([*noting, *finish_job_writes(job)], label="reminder recorded")
+    noting = store_checkouts.note_reminder_writes(checkout, word, app.clock.now())
+    is_done = await app.database.write([*noting, *jobs.finish_job_writes(job)], label="reminder recorded")
     if is_done:
         level = logging.WARNING if word in (Reminder.MISSED, Reminder.FAILED) else logging.INFO
         facts = {"checkout": hide_checkout_ids(checkout.id), "reminder": word.value}
@@ -212,11 +191,11 @@ async def remind(app: App, job: Job) -> bool:
     return is_done
 
 
-def _find_word(app: App, job: Job, checkout: Checkout) -> Reminder | None:
+def _find_word(app: App, job: jobs.Job, checkout: Checkout) -> Reminder | None:
     """What is decided without a call."""
     if not checkout.is_unread or checkout.state is CheckoutState.CANCELLED:
         return Reminder.UNNEEDED
-    if is_link_url(checkout.return_url):
+    if links.is_link_url(checkout.return_url):
         # Its shopper comes back to a page of this host, and its merchant asks for the link.
         return Reminder.UNNEEDED
     if checkout.expires_at <= app.clock.now():
@@ -226,7 +205,7 @@ def _find_word(app: App, job: Job, checkout: Checkout) -> Reminder | None:
 
 async def _call(app: App, checkout: Checkout) -> Reminder | None:
     """None: nobody could be reached. Whoever was reached was told, whatever came back."""
-    url = make_checkout_return_url(checkout.return_url or "", checkout)
+    url = shopper_urls.make_checkout_return_url(checkout.return_url or "", checkout)
     app.database.probe("reminder call", "before")
     try:
         status = await app.notifier.get(url, LIMITS.notification_timeout_s)

@@ -11,10 +11,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Channel
 from tollgate.payments.registration import UNUSABLE, Registration, RegistrationEvent, RegistrationState, wipe
-from tollgate.store.opening import get_setting, put_setting, replace_setting
-from tollgate.store.registrations import change_registration_writes
-from tollgate.store.retention import OutlivedAccount, has_open_chain, list_outlived_accounts, wipe_account
-from tollgate.store.schedules import end_schedules_writes
+from tollgate.store import opening, registrations, retention, schedules
 from tollgate.values import DAY, Instant
 
 BOOKMARKS = "accounts_wiped."
@@ -38,8 +35,8 @@ async def erase_registration(app: App, outlived: Registration) -> bool:
     # Of one that nobody ever confirmed, its merchant was never told that it was there.
     event = RegistrationEvent.DELETED if outlived.state is RegistrationState.ACTIVE else None
     unit = [
-        *change_registration_writes(erased, None, None, event=event, at=now),
-        *end_schedules_writes(erased.merchant_id, erased.id, now, UNUSABLE[RegistrationState.ERASED]),
+        *registrations.change_registration_writes(erased, None, None, event=event, at=now),
+        *schedules.end_schedules_writes(erased.merchant_id, erased.id, now, UNUSABLE[RegistrationState.ERASED]),
     ]
     return await app.database.write(unit, label="registration erased")
 
@@ -50,15 +47,15 @@ async def wipe_old_accounts(app: App, channel: Channel) -> int:
     Every member of a chain tries when its own time is over, so the youngest one succeeds.
     """
     name = BOOKMARKS + channel.id
-    written = await get_setting(app.database, name)
+    written = await opening.get_setting(app.database, name)
     if not written:
         written = msgspec.json.encode(Bookmark()).decode()
-        await put_setting(app.database, name, written)
+        await opening.put_setting(app.database, name, written)
     mark = _read_bookmark(written)
     before = app.clock.now() - app.retention.payment_days * DAY
     may_go_on = len(mark.left) < LIMITS.accounts_left_max
     page = (
-        await list_outlived_accounts(app.database, channel, mark.at, mark.id, before, LIMITS.erase_batch)
+        await retention.list_outlived_accounts(app.database, channel, mark.at, mark.id, before, LIMITS.erase_batch)
         if may_go_on
         else []
     )
@@ -67,19 +64,19 @@ async def wipe_old_accounts(app: App, channel: Channel) -> int:
     moved = _move_on(mark, page, left)
     if moved != mark:
         # Another process may have gone the same way; then its bookmark stays, and nothing is lost with this one.
-        await replace_setting(app.database, name, written, msgspec.json.encode(moved).decode())
+        await opening.replace_setting(app.database, name, written, msgspec.json.encode(moved).decode())
     return len(page) + max(0, len(mark.left) - len(left))
 
 
 async def _wipe(app: App, channel: Channel, first_id: str, before: Instant) -> bool:
     """False: something in its chain is still open, so it has to be asked again. A younger member asks by itself."""
-    if await has_open_chain(app.database, channel.merchant_id, first_id):
+    if await retention.has_open_chain(app.database, channel.merchant_id, first_id):
         return False
-    if await wipe_account(app.database, channel.merchant_id, first_id, before):
+    if await retention.wipe_account(app.database, channel.merchant_id, first_id, before):
         return True
     # Refused: something followed it this very moment, or somebody else has wiped it.
-    return not await has_open_chain(app.database, channel.merchant_id, first_id)
+    return not await retention.has_open_chain(app.database, channel.merchant_id, first_id)
 
 
-def _move_on(mark: Bookmark, page: list[OutlivedAccount], left: tuple[str, ...]) -> Bookmark:
+def _move_on(mark: Bookmark, page: list[retention.OutlivedAccount], left: tuple[str, ...]) -> Bookmark:
     return Bookmark(page[-1].created_at, page[-1].id, left) if page else Bookmark(mark.at, mark.id, left)

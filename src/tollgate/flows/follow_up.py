@@ -15,12 +15,8 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.follow_ups import check_lifecycle
 from tollgate.flows.pay import look_up, look_up_registration
-from tollgate.operations import charging
+from tollgate.operations import charging, idempotency, registrations, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.idempotency import keep_answer, retry
-from tollgate.operations.registrations import refuse_exposed_payment
-from tollgate.operations.routes import Route, choose_route
-from tollgate.operations.signing import complete_signed
 from tollgate.payments.chain import ChainContext, Plan, Refused, decide_follow_up
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import SYSTEM_ONLY
@@ -37,10 +33,10 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
 
     async def attempt() -> Answer | None:
         named = await get_named_payment(app, request.payment_type, named_id, channel)
-        route = choose_route(app, channel, named.test_mode, named.brand)
+        route = routes.choose_route(app, channel, named.test_mode, named.brand)
         context = await charging.make_chain_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
-        await refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
+        await registrations.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
         started = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
@@ -53,7 +49,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
         except (Unavailable, Damaged) as fault:
             raise charging.FateUnknown(started.id) from fault
 
-    return await retry(app, call, "payment", attempt)
+    return await idempotency.retry(app, call, "payment", attempt)
 
 
 async def get_named_payment(app: App, payment_type: str, named_id: str, channel: Channel) -> Payment:
@@ -112,21 +108,21 @@ def get_shown_money(request: FollowUp, named: Payment) -> Money:
 
 
 async def carry_out(
-    app: App, request: FollowUp, attempt: Payment, route: Route, idempotency_key: IdempotencyKey | None
+    app: App, request: FollowUp, attempt: Payment, route: routes.Route, idempotency_key: IdempotencyKey | None
 ) -> Answer:
     # Read again, because its number within the chain was given by the store.
     started = await charging.get_payment(app, attempt, attempt.id)
     verdict = get_known_verdict(started) if started.is_decided else await ask(app, request, started, route)
-    completion = complete_signed(app, started, verdict)
+    completion = signing.complete_signed(app, started, verdict)
     answer = answer_payment(completion.payment, app.envelope)
-    kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
+    kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
     if await complete_follow_up(app.database, completion, kept):
         return answer
     # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
     return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)
 
 
-async def ask(app: App, request: FollowUp, started: Payment, route: Route) -> Verdict:
+async def ask(app: App, request: FollowUp, started: Payment, route: routes.Route) -> Verdict:
     exchange = route.connector.follow_up(
         started,
         charging.get_wire_word(started),
@@ -142,7 +138,7 @@ async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: st
     for _ in range(LIMITS.reservation_tries_max):
         named = await get_named_payment(app, fact.payment_type, named_id, call.channel)
         context = await charging.read_chain_context(app, named)
-        await refuse_exposed_payment(app, context.first, fact.echo, None)
+        await registrations.refuse_exposed_payment(app, context.first, fact.echo, None)
         decision = decide_follow_up(
             charging.make_follow_up_request(fact, named), context, charging.make_terms(app, call.channel, named)
         )

@@ -13,19 +13,15 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
 from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
+from tollgate.operations import charging, idempotency, registrations, routes, signing
 from tollgate.operations.app import App, Call
-from tollgate.operations.charging import FateUnknown, charge, conclude
-from tollgate.operations.idempotency import answer_taken_key
-from tollgate.operations.registrations import get_registration, prepare_registration
-from tollgate.operations.routes import choose_directory_server, choose_route
-from tollgate.operations.signing import trust
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
 from tollgate.payments.registration import UNUSABLE, WIPED, NewRegistration, Registration
+from tollgate.store import payments
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.store.payments import find_payment, start_payment, start_payment_writes
 from tollgate.store.registrations import find_registration, insert_registration_writes
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, MerchantId, NotFound, PaymentId, Refusal, is_id, make_id
@@ -52,7 +48,7 @@ async def pay(
     who pays for a reason that may pass names the reason in `guards`, which hold in the commit that starts the payment.
     """
     channel, idempotency_key = call.channel, call.idempotency_key
-    route = choose_route(app, channel, order.test_mode, order.brand)
+    route = routes.choose_route(app, channel, order.test_mode, order.brand)
     enrolment = await find_enrolment(app, order, channel)
     if enrolment is not None:
         check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
@@ -60,18 +56,18 @@ async def pay(
     payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     new = None
     if order.registers:
-        registering = await prepare_registration(app, order, call, payment_id)
+        registering = await registrations.prepare_registration(app, order, call, payment_id)
         order, new = registering.order, registering.new
     started = start_attempt(app, order, call, payment_id, patience_s)
     if not await write_start(app, started, seal(app, order, started), idempotency_key, new, guards):
-        return await answer_taken_key(app, idempotency_key)
+        return await idempotency.answer_taken_key(app, idempotency_key)
     try:
         if enrolment is not None:
             return await authenticate_first(app, order, started, enrolment, route, idempotency_key)
-        verdict = find_refusal(app, order, channel) or await charge(app, order, started, route)
-        return await conclude(app, started, verdict, idempotency_key)
+        verdict = find_refusal(app, order, channel) or await charging.charge(app, order, started, route)
+        return await charging.conclude(app, started, verdict, idempotency_key)
     except (Unavailable, Damaged) as fault:
-        raise FateUnknown(started.id) from fault
+        raise charging.FateUnknown(started.id) from fault
 
 
 def write_start(
@@ -84,10 +80,11 @@ def write_start(
 ) -> Awaitable[bool]:
     """A registration is written with the payment that makes it, so that its id is good wherever it was answered."""
     if new is None and not guards:
-        return start_payment(app.database, started, sealed, idempotency_key)
+        return payments.start_payment(app.database, started, sealed, idempotency_key)
     registered = [] if new is None else insert_registration_writes(new)
     return app.database.write(
-        [*guards, *start_payment_writes(started, sealed, idempotency_key), *registered], label="payment started"
+        [*guards, *payments.start_payment_writes(started, sealed, idempotency_key), *registered],
+        label="payment started",
     )
 
 
@@ -96,7 +93,7 @@ def find_refusal(app: App, order: Order, channel: Channel) -> Verdict | None:
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
     if order.payment_type == AUTHENTICATION:
-        return _NOT_ENROLLED if choose_directory_server(app, channel, order.test_mode) else _NO_DIRECTORY_SERVER
+        return _NOT_ENROLLED if routes.choose_directory_server(app, channel, order.test_mode) else _NO_DIRECTORY_SERVER
     is_required = channel.three_ds is not None and channel.three_ds.is_required
     return _MUST_AUTHENTICATE if is_required and not is_excused(order) else None
 
@@ -147,8 +144,10 @@ def start_attempt(app: App, order: Order, call: Call, payment_id: PaymentId, pat
 
 async def look_up(app: App, merchant_id: MerchantId, payment_id: str) -> Payment | None:
     """Finds a payment; a row whose seal is broken raises, and nothing of it is answered."""
-    payment = await find_payment(app.database, merchant_id, PaymentId(payment_id)) if is_id(payment_id) else None
-    return None if payment is None else trust(app, payment)
+    payment = (
+        await payments.find_payment(app.database, merchant_id, PaymentId(payment_id)) if is_id(payment_id) else None
+    )
+    return None if payment is None else signing.trust(app, payment)
 
 
 async def look_up_registration(app: App, merchant_id: MerchantId, registration_id: str) -> Registration | None:
@@ -157,7 +156,7 @@ async def look_up_registration(app: App, merchant_id: MerchantId, registration_i
 
 async def show_registration(app: App, merchant_id: MerchantId, registration_id: str) -> Registration:
     """As its merchant may read it, or the reason why there is nothing to read."""
-    registration = await get_registration(app, merchant_id, registration_id, unknown=NotFound)
+    registration = await registrations.get_registration(app, merchant_id, registration_id, unknown=NotFound)
     if registration.state in WIPED:
         raise Refusal(get_result(UNUSABLE[registration.state]))
     return registration

@@ -9,17 +9,14 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
-from tollgate.contract import links
+from tollgate.contract import checkouts as contract_checkouts
+from tollgate.contract import links, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.contract.checkouts import answer_checkout, keep_prepared, make_session_refusal
 from tollgate.contract.fields import Fields
-from tollgate.contract.shopper_urls import find_handover
 from tollgate.flows.checkouts import BUSY, PENDING, find_promised_script, get_attempt, refuse_unpayable
 from tollgate.flows.submit import abandon_attempt
-from tollgate.operations import checkouts
+from tollgate.operations import checkouts, idempotency, signing
 from tollgate.operations.app import App, Call
-from tollgate.operations.idempotency import write_answer
-from tollgate.operations.signing import sign
 from tollgate.payments.authentication import Stage
 from tollgate.payments.checkout import (
     Checkout,
@@ -33,9 +30,9 @@ from tollgate.payments.checkout import (
 )
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment, State
-from tollgate.store.authentications import find_authentication
-from tollgate.store.checkouts import find_checkout, note_read
-from tollgate.store.links import end_link, give_checkout, insert_link_writes
+from tollgate.store import authentications
+from tollgate.store import checkouts as store_checkouts
+from tollgate.store import links as store_links
 from tollgate.values import Instant, Refusal, make_checkout_id, make_link_id
 
 
@@ -50,13 +47,15 @@ async def make_payment_link(app: App, fields: Fields, call: Call) -> Answer:
         channel_id=channel.id,
         created_at=now,
         expires_at=links.get_link_expiry(fields.values, now),
-        sealed_fields=checkouts.seal_link(app, channel.merchant_id, link_id, keep_prepared(fields)),
+        sealed_fields=checkouts.seal_link(app, channel.merchant_id, link_id, contract_checkouts.keep_prepared(fields)),
     )
-    link = sign(app, unsigned)
+    link = signing.sign(app, unsigned)
     url = links.make_link_url(link_id, app.base_url)
     code = checkouts.draw_code(url) if links.asks_for_code(fields.values) else ""
     answer = links.answer_new_link(link, url, code, links.Asked(app.envelope, call.ndc, now))
-    return await write_answer(app, call, insert_link_writes(link), answer, label="payment link created")
+    return await idempotency.write_answer(
+        app, call, store_links.insert_link_writes(link), answer, label="payment link created"
+    )
 
 
 async def read_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -> Answer:
@@ -70,11 +69,11 @@ async def read_link_payment(app: App, link_id: str, checkout_id: str, channel: C
     """Answers the payment as often as it is asked for: the link stays, so nothing is spent by telling it."""
     checkout = await find_link_checkout(app, await checkouts.get_own_link(app, channel, link_id))
     if checkout is None or checkout.id != checkout_id:
-        raise make_session_refusal()
+        raise contract_checkouts.make_session_refusal()
     payment = await find_link_payment(app, checkout)
     if payment is None:
-        return answer_checkout(checkout, app.envelope, PENDING, app.clock.now())
-    await note_read(app.database, checkout, app.clock.now())
+        return contract_checkouts.answer_checkout(checkout, app.envelope, PENDING, app.clock.now())
+    await store_checkouts.note_read(app.database, checkout, app.clock.now())
     return answer_payment(payment, app.envelope)
 
 
@@ -82,8 +81,8 @@ async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -
     """Ends a link that nobody has paid. Ending it again answers the same, so that a retry does no harm."""
     for _ in range(LIMITS.reservation_tries_max):
         link = await checkouts.get_own_link(app, channel, link_id)
-        ended = sign(app, msgspec.structs.replace(link, state=LinkState.ENDED))
-        if link.state is LinkState.ENDED or await end_link(app.database, link, ended):
+        ended = signing.sign(app, msgspec.structs.replace(link, state=LinkState.ENDED))
+        if link.state is LinkState.ENDED or await store_links.end_link(app.database, link, ended):
             return links.answer_ended_link(link, links.Asked(app.envelope, ndc, app.clock.now()))
         if (await checkouts.get_own_link(app, channel, link_id)).checkout_id == link.checkout_id:
             break
@@ -98,7 +97,7 @@ async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -
 async def find_link_checkout(app: App, link: PaymentLink) -> Checkout | None:
     if link.checkout_id is None:
         return None
-    return await find_checkout(app.database, link.merchant_id, link.checkout_id)
+    return await store_checkouts.find_checkout(app.database, link.merchant_id, link.checkout_id)
 
 
 async def find_link_payment(app: App, checkout: Checkout | None) -> Payment | None:
@@ -129,7 +128,11 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def may_be_given_up(self) -> bool:
         """Only a provider can be asked to forget an attempt; a bank that has it decides."""
-        return self.is_awaited and self.payment is not None and find_handover(self.payment.details) is not None
+        return (
+            self.is_awaited
+            and self.payment is not None
+            and shopper_urls.find_handover(self.payment.details) is not None
+        )
 
     @property
     def is_used_up(self) -> bool:
@@ -184,7 +187,7 @@ async def _is_awaited(app: App, checkout: Checkout | None, payment: Payment | No
         return False
     if payment is None or payment.state is not State.WAITING:
         return False
-    asked = await find_authentication(app.database, payment.merchant_id, payment.id)
+    asked = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
     return asked is None or asked.stage is Stage.CLOSED
 
 
@@ -209,8 +212,8 @@ async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
             app, link.merchant_id, checkout_id, links.fill_link_checkout(prepared, url)
         ),
     )
-    changed = sign(app, msgspec.structs.replace(link, checkout_id=checkout_id))
-    await give_checkout(app.database, link, changed, checkout, now)
+    changed = signing.sign(app, msgspec.structs.replace(link, checkout_id=checkout_id))
+    await store_links.give_checkout(app.database, link, changed, checkout, now)
 
 
 async def _describe(app: App, channel: Channel, link: PaymentLink) -> OpenedLink:

@@ -11,23 +11,17 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.connectors.exchange import Exchange
+from tollgate.contract import follow_ups
 from tollgate.contract.answers import answer_payment
-from tollgate.contract.follow_ups import keep_references, says_final
+from tollgate.operations import charging, idempotency, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App
-from tollgate.operations.charging import check_lateness, complete_decided, get_wire_word, start_after
-from tollgate.operations.idempotency import keep_answer
-from tollgate.operations.routes import Route, choose_route
-from tollgate.operations.signing import TamperedRow, complete_signed, trust
 from tollgate.payments.authentication import Stage
 from tollgate.payments.chain import list_start_changes
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import Action
 from tollgate.payments.payment import DECIDED, OPEN_STATES, Outcome, Payment, RecoveryTask, State, Verdict
-from tollgate.store.authentications import close_authentication_writes, end_authentication_writes, find_authentication
-from tollgate.store.chains import start_follow_up_writes
+from tollgate.store import authentications, chains, jobs, payments
 from tollgate.store.idempotency import find_idempotency_record_of
-from tollgate.store.jobs import Job, finish_job, finish_job_writes
-from tollgate.store.payments import complete_follow_up, complete_payment, completion_writes, find_payment
 from tollgate.values import PaymentId
 
 _SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
@@ -41,78 +35,79 @@ async def complete_overdue(app: App, started: Payment) -> None:
     Unless its result was known before it was written: then it only has to be written.
     """
     verdict = get_known_verdict(started) if started.is_decided else _SILENT
-    completion = complete_signed(app, started, verdict)
+    completion = signing.complete_signed(app, started, verdict)
     stored = await find_idempotency_record_of(app.database, started)
     answer = answer_payment(completion.payment, app.envelope)
-    kept = keep_answer(app, stored, started.merchant_id, started.id, answer)
+    kept = idempotency.keep_answer(app, stored, started.merchant_id, started.id, answer)
     # Refused where the attempt's own process was faster after all, and then that is the truth.
-    write = complete_payment if started.chain_id is None else complete_follow_up
+    write = payments.complete_payment if started.chain_id is None else payments.complete_follow_up
     await write(app.database, completion, kept, label="overdue completion")
 
 
-async def run_recovery_task(app: App, job: Job) -> bool:
+async def run_recovery_task(app: App, job: jobs.Job) -> bool:
     """True when the recovery task is done and its job gone; False asks for another try later."""
-    payment = await find_payment(app.database, job.merchant_id, PaymentId(job.subject_id))
+    payment = await payments.find_payment(app.database, job.merchant_id, PaymentId(job.subject_id))
     if payment is None:
         raise LookupError(f"job {job.id} speaks of a payment that does not exist")
-    trust(app, payment)
+    signing.trust(app, payment)
     if job.topic == RecoveryTask.EXPIRE:
         # Nobody is asked, so it happens although an address was removed meanwhile.
         return await expire_waiting(app, job, payment)
     if job.topic == RecoveryTask.COMPLETE:
         if payment.state is State.STARTED:
             await complete_overdue(app, payment)
-        return await finish_job(app.database, job)
+        return await jobs.finish_job(app.database, job)
     channel = app.merchants.get_channel(payment.channel_id)
-    route = choose_route(app, channel, payment.test_mode, payment.brand)
+    route = routes.choose_route(app, channel, payment.test_mode, payment.brand)
     return await _RECOVERY_TASKS[RecoveryTask(job.topic)](app, job, payment, route)
 
 
-async def reverse_doubtful(app: App, job: Job, payment: Payment, route: Route) -> bool:
+async def reverse_doubtful(app: App, job: jobs.Job, payment: Payment, route: routes.Route) -> bool:
     """Reverses a payment that was answered as failed, and no other, whatever the job says."""
     if payment.state is not State.DECLINED:
-        raise TamperedRow(f"job {job.id} reverses a payment that did not fail: run `tollgate verify`")
+        raise signing.TamperedRow(f"job {job.id} reverses a payment that did not fail: run `tollgate verify`")
     verdict = await app.dispatch(route.connector.reverse(payment.id), route.wire, label="reversal request")
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(app, payment, verdict)
-    writes = start_follow_up_writes(reversal, list_start_changes(reversal, None, payment.id))
-    if not await app.database.write([*finish_job_writes(job), *writes], label="reversal recorded"):
+    writes = chains.start_follow_up_writes(reversal, list_start_changes(reversal, None, payment.id))
+    if not await app.database.write([*jobs.finish_job_writes(job), *writes], label="reversal recorded"):
         return False
-    await complete_decided(app, reversal)
+    await charging.complete_decided(app, reversal)
     return True
 
 
-async def inquire_open(app: App, job: Job, payment: Payment, route: Route) -> bool:
+async def inquire_open(app: App, job: jobs.Job, payment: Payment, route: routes.Route) -> bool:
     return await _resolve(app, job, payment, route, route.connector.inquire(payment.id, route.approved_code))
 
 
-async def repeat_open(app: App, job: Job, payment: Payment, route: Route) -> bool:
+async def repeat_open(app: App, job: jobs.Job, payment: Payment, route: routes.Route) -> bool:
     exchange = route.connector.repeat(
         payment,
-        get_wire_word(payment),
+        charging.get_wire_word(payment),
         route.approved_code,
-        is_final=says_final(payment.echo),
+        is_final=follow_ups.says_final(payment.echo),
         was_accepted=payment.state is State.WAITING,
     )
     return await _resolve(app, job, payment, route, exchange)
 
 
-async def _resolve(app: App, job: Job, payment: Payment, route: Route, exchange: Exchange) -> bool:
+async def _resolve(app: App, job: jobs.Job, payment: Payment, route: routes.Route, exchange: Exchange) -> bool:
     if payment.state not in OPEN_STATES:
         # Decided by another way meanwhile; there is nothing left to ask.
-        return await finish_job(app.database, job)
+        return await jobs.finish_job(app.database, job)
     answered = await app.dispatch(exchange, route.wire, label="recovery request")
-    verdict = await check_lateness(app, payment, answered)
+    verdict = await charging.check_lateness(app, payment, answered)
     if verdict.outcome not in DECIDED:
         return False
-    completion = complete_signed(app, payment, verdict)
+    completion = signing.complete_signed(app, payment, verdict)
     return await app.database.write(
-        [*finish_job_writes(job), *completion_writes(completion, expected=payment.state)], label="recovery completion"
+        [*jobs.finish_job_writes(job), *payments.completion_writes(completion, expected=payment.state)],
+        label="recovery completion",
     )
 
 
-async def expire_waiting(app: App, job: Job, payment: Payment) -> bool:
+async def expire_waiting(app: App, job: jobs.Job, payment: Payment) -> bool:
     """The shopper did not come back in time. What was kept for the way back is wiped, whatever the payment became.
 
     A money message that is under way has its own end; until then it is looked at again. One that the acquirer has not
@@ -120,21 +115,21 @@ async def expire_waiting(app: App, job: Job, payment: Payment) -> bool:
     """
     if payment.state is State.STARTED:
         return False
-    row = await find_authentication(app.database, payment.merchant_id, payment.id)
+    row = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
     if payment.state is not State.WAITING or (row is not None and row.stage is Stage.CLOSED):
-        closing = close_authentication_writes(payment)
-        return await app.database.write([*finish_job_writes(job), *closing], label="authentication closed")
-    completion = complete_signed(app, payment, OUT_OF_TIME)
+        closing = authentications.close_authentication_writes(payment)
+        return await app.database.write([*jobs.finish_job_writes(job), *closing], label="authentication closed")
+    completion = signing.complete_signed(app, payment, OUT_OF_TIME)
     # Without a row nobody can come back, and nothing was ever sent.
-    ending = end_authentication_writes(payment) if row else []
+    ending = authentications.end_authentication_writes(payment) if row else []
     return await app.database.write(
-        [*finish_job_writes(job), *completion_writes(completion, expected=State.WAITING), *ending],
+        [*jobs.finish_job_writes(job), *payments.completion_writes(completion, expected=State.WAITING), *ending],
         label="waiting expired",
     )
 
 
 # What is asked of somebody outside.
-_RECOVERY_TASKS: dict[RecoveryTask, Callable[[App, Job, Payment, Route], Awaitable[bool]]] = {
+_RECOVERY_TASKS: dict[RecoveryTask, Callable[[App, jobs.Job, Payment, routes.Route], Awaitable[bool]]] = {
     RecoveryTask.REVERSE: reverse_doubtful,
     RecoveryTask.INQUIRE: inquire_open,
     RecoveryTask.REPEAT: repeat_open,
@@ -144,10 +139,10 @@ _RECOVERY_TASKS: dict[RecoveryTask, Callable[[App, Job, Payment, Route], Awaitab
 def make_reversal(app: App, payment: Payment, verdict: Verdict) -> Payment:
     """The reversal is a transaction of its own, so that reports show both."""
     return msgspec.structs.replace(
-        start_after(app, payment, "RV", payment.ndc),
+        charging.start_after(app, payment, "RV", payment.ndc),
         merchant_transaction_id=payment.merchant_transaction_id,
         card=payment.card,
-        echo=keep_references(payment.echo),
+        echo=follow_ups.keep_references(payment.echo),
         action=Action.TECHNICAL_REVERSAL,
         result_code=SUCCESS_CODES[payment.test_mode],
         details=verdict.details,

@@ -12,10 +12,9 @@ from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract import registrations
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
-from tollgate.operations import idempotency
+from tollgate.operations import idempotency, network_tokens
 from tollgate.operations import registrations as accounts
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.network_tokens import wants_token
 from tollgate.payments.registration import (
     UNUSABLE,
     NewRegistration,
@@ -24,17 +23,11 @@ from tollgate.payments.registration import (
     RegistrationState,
     wipe,
 )
-from tollgate.store.jobs import ensure_job_writes
-from tollgate.store.registrations import (
-    change_registration_writes,
-    find_sealed_registration,
-    insert_registration_writes,
-    make_token_job,
-)
-from tollgate.store.schedules import end_schedules_writes
+from tollgate.store import jobs, schedules
+from tollgate.store import registrations as store_registrations
 from tollgate.store.statements import Write
 from tollgate.values import Instant, Refusal, RegistrationId, is_id, make_id
-from tollgate.vault.sealing import open_account, seal_account
+from tollgate.vault import sealing
 
 
 class Refusals(msgspec.Struct, frozen=True):
@@ -94,7 +87,7 @@ async def register(
     registration = known
     if registration is None:
         new = _make_registration(app, order, call)
-        registration, inserting = new.registration, insert_registration_writes(new)
+        registration, inserting = new.registration, store_registrations.insert_registration_writes(new)
     answer = registrations.answer_registration(registration, app.envelope)
     writes = [*guard(registration), *inserting]
     return await idempotency.write_answer(app, call, writes, answer, label="registration stored")
@@ -141,8 +134,12 @@ async def deregister(app: App, fields: Fields, registration_id: str, call: Call)
         code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
         deleted = msgspec.structs.replace(wipe(registration, RegistrationState.DELETED), result_code=code)
         unit = [
-            *change_registration_writes(deleted, None, None, event=RegistrationEvent.DELETED, at=now),
-            *end_schedules_writes(registration.merchant_id, registration.id, now, UNUSABLE[RegistrationState.DELETED]),
+            *store_registrations.change_registration_writes(
+                deleted, None, None, event=RegistrationEvent.DELETED, at=now
+            ),
+            *schedules.end_schedules_writes(
+                registration.merchant_id, registration.id, now, UNUSABLE[RegistrationState.DELETED]
+            ),
         ]
         return unit, registrations.answer_removal(registration.id, code, app.envelope, call.ndc, now)
 
@@ -155,7 +152,9 @@ async def extend_life(app: App, fields: Fields, registration_id: str, call: Call
         registrations.find_mode(fields, registration, is_live=app.is_live)
         extended = msgspec.structs.replace(registration, keep_until=app.retention.extend(registration, now))
         # Nothing that its merchant knows of it has changed, so nothing is announced.
-        unit = change_registration_writes(extended, stored.sealed_account, stored.sealed_token, event=None, at=now)
+        unit = store_registrations.change_registration_writes(
+            extended, stored.sealed_account, stored.sealed_token, event=None, at=now
+        )
         end = registrations.render_keep_until(extended)
         return unit, registrations.answer_registration(extended, app.envelope, ndc=call.ndc, at=now, **end)
 
@@ -171,7 +170,7 @@ async def _change(
     async def attempt() -> Answer | None:
         found = None
         if is_id(registration_id):
-            found = await find_sealed_registration(app.database, merchant_id, registration_id)
+            found = await store_registrations.find_sealed_registration(app.database, merchant_id, registration_id)
         refusal = refusals.by_state.get(found[0].state) if found else refusals.unknown
         if found is None or refusal is not None:
             # The same request sent twice may have changed it meanwhile: then its key has the answer.
@@ -196,11 +195,13 @@ def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list
         raise Refusal(get_result(codes.REGISTRATION_UNCONFIRMED))
     code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
     confirmed = msgspec.structs.replace(registration, state=RegistrationState.ACTIVE, result_code=code)
-    unit = change_registration_writes(
+    unit = store_registrations.change_registration_writes(
         confirmed, stored.sealed_account, stored.sealed_token, event=RegistrationEvent.CREATED, at=now
     )
-    if wants_token(app, registration.channel_id, registration.brand, registration.test_mode):
-        unit += ensure_job_writes(make_token_job(registration.merchant_id, registration.id, now))
+    if network_tokens.wants_token(app, registration.channel_id, registration.brand, registration.test_mode):
+        unit += jobs.ensure_job_writes(
+            store_registrations.make_token_job(registration.merchant_id, registration.id, now)
+        )
     return unit, registrations.answer_registration(confirmed, app.envelope, ndc=call.ndc, at=now)
 
 
@@ -208,11 +209,13 @@ def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[
     registration, sealed, now = stored.registration, stored.sealed_account, app.clock.now()
     registrations.find_mode(fields, registration, is_live=app.is_live)
     owner = accounts.make_registration_owner(registration)
-    account = None if sealed is None else open_account(sealed, owner=owner, keyring=app.keyring)
+    account = None if sealed is None else sealing.open_account(sealed, owner=owner, keyring=app.keyring)
     changed, account = registrations.apply_update(fields, registration, account, call.channel, today=app.today)
     changed = msgspec.structs.replace(changed, used_at=now, keep_until=_choose_end(app, registration, changed, now))
-    sealed = None if account is None else seal_account(account, owner=owner, keyring=app.keyring)
-    unit = change_registration_writes(changed, sealed, stored.sealed_token, event=RegistrationEvent.UPDATED, at=now)
+    sealed = None if account is None else sealing.seal_account(account, owner=owner, keyring=app.keyring)
+    unit = store_registrations.change_registration_writes(
+        changed, sealed, stored.sealed_token, event=RegistrationEvent.UPDATED, at=now
+    )
     return unit, registrations.answer_registration(changed, app.envelope, ndc=call.ndc, at=now)
 
 

@@ -12,9 +12,9 @@ from typing import TypeVar
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
-from tollgate.contract.reports import read_cursor, render_cursor
+from tollgate.contract import reports as cursors
+from tollgate.operations import signing
 from tollgate.operations.app import App
-from tollgate.operations.signing import is_trusted, report_tampering
 from tollgate.payments.completion import list_entries
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
@@ -33,9 +33,9 @@ async def search(app: App, channel: Channel, wanted: Search, window: Window) -> 
     return await _make_page(
         rows,
         window,
-        lambda payment: is_trusted(app, payment),
+        lambda payment: signing.is_trusted(app, payment),
         lambda most: reports.count_payments(app.database, channel, wanted, most),
-        lambda place: render_cursor(place, channel, wanted, app.keyring),
+        lambda place: cursors.render_cursor(place, channel, wanted, app.keyring),
     )
 
 
@@ -43,7 +43,7 @@ async def show_chain(app: App, payment: Payment) -> list[Payment]:
     """A payment and all that is linked with it, in the order they came."""
     first_id = payment.first_id
     chains = await reports.list_chains(app.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
-    return [member for member in chains[first_id] if is_trusted(app, member)]
+    return [member for member in chains[first_id] if signing.is_trusted(app, member)]
 
 
 async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
@@ -55,7 +55,9 @@ async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -
     if sum(map(len, chains.values())) > LIMITS.linked_max:
         message = f"more than {LIMITS.linked_max} transactions are linked with this page; ask for a shorter one"
         raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("limit", message)])
-    return {first_id: [member for member in chain if is_trusted(app, member)] for first_id, chain in chains.items()}
+    return {
+        first_id: [member for member in chain if signing.is_trusted(app, member)] for first_id, chain in chains.items()
+    }
 
 
 async def sum_up(app: App, channel: Channel, period: Period) -> list[Tally]:
@@ -71,7 +73,7 @@ async def list_completed(app: App, channel: Channel, period: Period, window: Win
         window,
         lambda report_entry: _is_sound(app, report_entry),
         lambda most: reports.count_report_entries(app.database, channel, period, most),
-        lambda place: render_cursor(place, channel, period, app.keyring),
+        lambda place: cursors.render_cursor(place, channel, period, app.keyring),
     )
 
 
@@ -88,11 +90,11 @@ async def list_all_completed(app: App, channel: Channel, period: Period) -> Page
 
 def _is_sound(app: App, report_entry: ReportEntry) -> bool:
     """A line has no MAC of its own: it says what its payment says, which has one."""
-    if not is_trusted(app, report_entry.payment):
+    if not signing.is_trusted(app, report_entry.payment):
         return False
     is_sound = report_entry.entry in list_entries(report_entry.payment)
     if not is_sound:
-        report_tampering("line", report_entry.entry.id)
+        signing.report_tampering("line", report_entry.entry.id)
     return is_sound
 
 
@@ -102,7 +104,7 @@ def _keep_sound(listed: Iterable[Listed[Row]], is_sound: Callable[[Row], bool]) 
 
 
 def _find_place(app: App, channel: Channel, filters: Search | Period, window: Window) -> Place | None:
-    return None if window.cursor is None else read_cursor(window.cursor, channel, filters, app.keyring)
+    return None if window.cursor is None else cursors.read_cursor(window.cursor, channel, filters, app.keyring)
 
 
 async def _make_page(

@@ -16,38 +16,22 @@ from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
 from tollgate.connectors.threeds import exchanges, refusals
+from tollgate.contract import orders, shopper_urls
 from tollgate.contract.checkouts import read_prepared_money
-from tollgate.contract.orders import find_window, get_shop_origin, recall_order
-from tollgate.contract.shopper_urls import (
-    ShopperToken,
-    make_return_url,
-    read_shopper_token,
-)
 from tollgate.flows.authenticate import ask_directory_server, make_method_url, make_secret_name, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
+from tollgate.operations import charging, checkouts, routes, signing
 from tollgate.operations.app import App
-from tollgate.operations.charging import check_lateness, conclude, get_payment
-from tollgate.operations.checkouts import open_prepared
-from tollgate.operations.routes import choose_directory_server, choose_route
-from tollgate.operations.signing import complete_signed, sign, trust
 from tollgate.payments import authentication
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.checkout import CheckoutState
 from tollgate.payments.order import Order
-from tollgate.payments.payment import (
-    DECIDED,
-    Outcome,
-    Payment,
-    State,
-    Verdict,
-)
-from tollgate.store import authentications
-from tollgate.store.authentications import find_authentication, move_authentication
+from tollgate.payments.payment import DECIDED, Outcome, Payment, State, Verdict
+from tollgate.store import authentications, payments
 from tollgate.store.checkouts import find_checkout, lock_checkout_writes
-from tollgate.store.payments import completion_writes, find_payment, get_sealed_account, reopen_writes
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, CheckoutId, Secret
-from tollgate.vault.sealing import make_owner, open_account, open_hidden
+from tollgate.vault import sealing
 from tollgate.vault.signing import hash_once_key, open_once
 
 _SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=codes.SESSION_EXPIRED)
@@ -104,15 +88,15 @@ Next = GoHome | Forward | Collect | Wait | Lost
 
 
 async def arrive(app: App, arrival: Arrival) -> Next:
-    shopper_token = read_shopper_token(arrival.shopper_token)
+    shopper_token = shopper_urls.read_shopper_token(arrival.shopper_token)
     payment = (
         None
         if shopper_token is None
-        else await find_payment(app.database, shopper_token.merchant_id, shopper_token.payment_id)
+        else await payments.find_payment(app.database, shopper_token.merchant_id, shopper_token.payment_id)
     )
     if shopper_token is None or payment is None:
         return Lost()
-    trust(app, payment)
+    signing.trust(app, payment)
     row = await authentications.find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
     if row is None:
         return await return_from_provider(app, payment) if len(shopper_token.key) == 0 else Lost()
@@ -122,7 +106,7 @@ async def arrive(app: App, arrival: Arrival) -> Next:
 async def return_from_provider(app: App, payment: Payment) -> Next:
     """The provider is asked, whatever the browser says; what is still open is asked again by the worker."""
     if await ask_provider(app, payment) is not None:
-        payment = await get_payment(app, payment, payment.id)
+        payment = await charging.get_payment(app, payment, payment.id)
     return go_home(app, payment)
 
 
@@ -134,20 +118,24 @@ async def ask_provider(app: App, payment: Payment) -> Verdict | None:
     if payment.state is not State.WAITING or payment.chain_id is not None:
         return None
     channel = app.merchants.get_channel(payment.channel_id)
-    route = choose_route(app, channel, payment.test_mode, payment.brand)
+    route = routes.choose_route(app, channel, payment.test_mode, payment.brand)
     question = route.connector.inquire(payment.id, route.approved_code)
     answered = await app.dispatch(question, route.wire, label="inquiry on return")
-    verdict = await check_lateness(app, payment, answered)
+    verdict = await charging.check_lateness(app, payment, answered)
     if verdict.outcome in DECIDED:
         await app.database.write(
-            completion_writes(complete_signed(app, payment, verdict), expected=State.WAITING),
+            payments.completion_writes(signing.complete_signed(app, payment, verdict), expected=State.WAITING),
             label="completion on return",
         )
     return verdict
 
 
 async def _go_on(
-    app: App, payment: Payment, row: authentication.AuthenticationRow, shopper_token: ShopperToken, arrival: Arrival
+    app: App,
+    payment: Payment,
+    row: authentication.AuthenticationRow,
+    shopper_token: shopper_urls.ShopperToken,
+    arrival: Arrival,
 ) -> Next:
     if not compare_digest(hash_once_key(shopper_token.key), row.body.shopper_token_hash):
         return Lost()
@@ -156,7 +144,7 @@ async def _go_on(
     cvv = open_once(row.sealed_secret, shopper_token.key, owner=make_secret_name(payment))
     if cvv is None:
         return Lost()
-    trust(app, row)
+    signing.trust(app, row)
     if row.expires_at <= app.clock.now():
         await close(app, payment, OUT_OF_TIME)
         return go_home(app, payment)
@@ -170,7 +158,7 @@ async def _go_on(
             return _show_challenge(payment, row.body)
         row = await _note_unanswered(app, row)
     await finish(app, payment, row.body, cvv)
-    return go_home(app, await get_payment(app, payment, payment.id))
+    return go_home(app, await charging.get_payment(app, payment, payment.id))
 
 
 async def _ask_issuer(
@@ -186,7 +174,7 @@ async def _ask_issuer(
         return Collect(case.method_url if is_method_due else None, data, order.return_url)
     case = await _note_asked(app, row)
     channel = app.merchants.get_channel(payment.channel_id)
-    directory = choose_directory_server(app, channel, payment.test_mode)
+    directory = routes.choose_directory_server(app, channel, payment.test_mode)
     if directory is None:
         answered = exchanges.fail_case(case, exchanges.UNREACHABLE)
     else:
@@ -194,12 +182,12 @@ async def _ask_issuer(
     stage = authentication.Stage.CHALLENGED if answered.result is None else authentication.Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
     if await authentications.move_authentication(
-        app.database, sign(app, moved), authentication.Stage.OPEN, label="issuer answered"
+        app.database, signing.sign(app, moved), authentication.Stage.OPEN, label="issuer answered"
     ):
         return moved
     # Another tab was faster: what it heard is the truth.
     fresh = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
-    return moved if fresh is None else trust(app, fresh)
+    return moved if fresh is None else signing.trust(app, fresh)
 
 
 async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationCase:
@@ -209,7 +197,7 @@ async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authen
         server_id = exchanges.make_server_id(app.random_bytes)
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
-    noted = sign(app, msgspec.structs.replace(row, body=asked))
+    noted = signing.sign(app, msgspec.structs.replace(row, body=asked))
     await app.database.write(
         authentications.move_authentication_writes(noted, authentication.Stage.OPEN), label="issuer asked"
     )
@@ -222,18 +210,18 @@ async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> a
     failed = exchanges.fail_case(row.body, exchanges.UNANSWERED)
     moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
     if await authentications.move_authentication(
-        app.database, sign(app, moved), authentication.Stage.CHALLENGED, label="challenge unanswered"
+        app.database, signing.sign(app, moved), authentication.Stage.CHALLENGED, label="challenge unanswered"
     ):
         return moved
     fresh = await authentications.find_authentication(app.database, row.merchant_id, row.id)
-    return moved if fresh is None else trust(app, fresh)
+    return moved if fresh is None else signing.trust(app, fresh)
 
 
 def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -> Next:
     """Again as often as the shopper reloads; where the issuer asks by another way there is nothing but to wait."""
     if case.acs_url is None:
         return Wait(case.card_holder_text)
-    challenge = exchanges.make_challenge(case, find_window(payment.echo))
+    challenge = exchanges.make_challenge(case, orders.find_window(payment.echo))
     return Forward(case.acs_url, challenge, payment.checkout_id is not None)
 
 
@@ -244,7 +232,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     after that, it waits for the acquirer. Whoever dies then leaves a started attempt like any other.
     """
     channel = app.merchants.get_channel(payment.channel_id)
-    route = choose_route(app, channel, payment.test_mode, payment.brand)
+    route = routes.choose_route(app, channel, payment.test_mode, payment.brand)
     order = await _recall(app, payment, cvv)
     if refusals.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
         await close(app, payment, await pass_on(app, order, payment, route, case))
@@ -257,10 +245,10 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
         deadline_at = app.clock.wall() + int(app.patience_s * SECOND)
         ending = authentications.end_authentication_writes(payment)
         if await app.database.write(
-            [*claiming, *reopen_writes(payment, deadline_at), *ending], label="payment resumed"
+            [*claiming, *payments.reopen_writes(payment, deadline_at), *ending], label="payment resumed"
         ):
-            started = await get_payment(app, payment, payment.id)
-            await conclude(app, started, await pass_on(app, order, started, route, case), None)
+            started = await charging.get_payment(app, payment, payment.id)
+            await charging.conclude(app, started, await pass_on(app, order, started, route, case), None)
             return
         if checkout_id is None:
             return
@@ -277,7 +265,7 @@ async def _idempotency_key(app: App, payment: Payment, checkout_id: CheckoutId) 
         if checkout.subject_id != payment.id:
             await close(app, payment, _PAID_ELSEWHERE)
         return None
-    if read_prepared_money(open_prepared(app, checkout)) != payment.money:
+    if read_prepared_money(checkouts.open_prepared(app, checkout)) != payment.money:
         await close(app, payment, _SESSION_OVER)
         return None
     return lock_checkout_writes(checkout, payment.id, now)
@@ -285,24 +273,24 @@ async def _idempotency_key(app: App, payment: Payment, checkout_id: CheckoutId) 
 
 async def close(app: App, payment: Payment, verdict: Verdict) -> bool:
     """Ends what waited without a money message. False: another was faster."""
-    completion = complete_signed(app, payment, verdict)
+    completion = signing.complete_signed(app, payment, verdict)
     unit = [
-        *completion_writes(completion, expected=State.WAITING),
+        *payments.completion_writes(completion, expected=State.WAITING),
         *authentications.end_authentication_writes(payment),
     ]
     return await app.database.write(unit, label="closed without charge")
 
 
 async def _recall(app: App, payment: Payment, cvv: Secret | None) -> Order:
-    sealed = await get_sealed_account(app.database, payment.merchant_id, payment.id)
+    sealed = await payments.get_sealed_account(app.database, payment.merchant_id, payment.id)
     if sealed is None:
         raise LookupError(f"payment {payment.id} waits for its shopper and has no account")
-    owner = make_owner("payment", payment.merchant_id, payment.id)
-    account = open_account(sealed, owner=owner, keyring=app.keyring)
-    hidden = open_hidden(sealed, owner=owner, keyring=app.keyring)
+    owner = sealing.make_owner("payment", payment.merchant_id, payment.id)
+    account = sealing.open_account(sealed, owner=owner, keyring=app.keyring)
+    hidden = sealing.open_hidden(sealed, owner=owner, keyring=app.keyring)
     if isinstance(account, CardAccount) and cvv is not None and len(cvv):
         account = msgspec.structs.replace(account, cvv=cvv)
-    return recall_order(payment, account, app.merchants.get_channel(payment.channel_id), hidden)
+    return orders.recall_order(payment, account, app.merchants.get_channel(payment.channel_id), hidden)
 
 
 def go_home(app: App, payment: Payment) -> GoHome:
@@ -310,14 +298,14 @@ def go_home(app: App, payment: Payment) -> GoHome:
     address, channel = payment.return_url, app.merchants.get_channel(payment.channel_id)
     if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
         return GoHome(None)
-    origin = get_shop_origin(payment.echo)
+    origin = orders.get_shop_origin(payment.echo)
     is_paid = payment.result_code != "" and is_success(payment.result_code)
-    return GoHome(make_return_url(address, payment), payment.checkout_id, origin, is_paid)
+    return GoHome(shopper_urls.make_return_url(address, payment), payment.checkout_id, origin, is_paid)
 
 
 async def accept_challenge_result(app: App, token_text: str, body: bytes) -> bytes:
     """Answers in the words of the protocol, whatever was sent."""
-    shopper_token = read_shopper_token(token_text)
+    shopper_token = shopper_urls.read_shopper_token(token_text)
     row = None if shopper_token is None else await _find(app, shopper_token)
     if (
         shopper_token is None
@@ -331,8 +319,8 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
     answered = msgspec.structs.replace(
         row, stage=authentication.Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result)
     )
-    accepted = await move_authentication(
-        app.database, sign(app, answered), authentication.Stage.CHALLENGED, label="challenge result"
+    accepted = await authentications.move_authentication(
+        app.database, signing.sign(app, answered), authentication.Stage.CHALLENGED, label="challenge result"
     )
     if accepted and row.body.acs_url is None:
         await _finish_without_browser(app, answered)
@@ -341,21 +329,23 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
 
 async def accept_method_result(app: App, token_text: str, server_id: str | None) -> None:
     """Only a hint to the issuer, so whoever lies about it hurts nobody."""
-    shopper_token = read_shopper_token(token_text)
+    shopper_token = shopper_urls.read_shopper_token(token_text)
     row = None if shopper_token is None else await _find(app, shopper_token)
     if row is None or row.stage is not authentication.Stage.OPEN or row.body.server_id != server_id:
         return
     done = msgspec.structs.replace(row, body=msgspec.structs.replace(row.body, is_method_done=True))
-    await move_authentication(app.database, sign(app, done), authentication.Stage.OPEN, label="3DS method done")
+    await authentications.move_authentication(
+        app.database, signing.sign(app, done), authentication.Stage.OPEN, label="3DS method done"
+    )
 
 
-async def _find(app: App, shopper_token: ShopperToken) -> authentication.AuthenticationRow | None:
-    row = await find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
-    return None if row is None else trust(app, row)
+async def _find(app: App, shopper_token: shopper_urls.ShopperToken) -> authentication.AuthenticationRow | None:
+    row = await authentications.find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
+    return None if row is None else signing.trust(app, row)
 
 
 async def _finish_without_browser(app: App, row: authentication.AuthenticationRow) -> None:
     """The issuer asked the shopper elsewhere: nobody comes back, so the payment goes on at once, without its code."""
-    payment = await find_payment(app.database, row.merchant_id, row.id)
+    payment = await payments.find_payment(app.database, row.merchant_id, row.id)
     if payment is not None and payment.state is State.WAITING:
-        await finish(app, await get_payment(app, payment, payment.id), row.body, None)
+        await finish(app, await charging.get_payment(app, payment, payment.id), row.body, None)

@@ -11,11 +11,9 @@ import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import pay
+from tollgate.operations import idempotency, registrations, signing
 from tollgate.operations.app import App, Call
-from tollgate.operations.idempotency import NotStarted
-from tollgate.operations.registrations import open_registration
 from tollgate.operations.schedules import check_schedule_times, make_run_order, recall_cron
-from tollgate.operations.signing import TamperedRow, trust
 from tollgate.payments.cron import Cron
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.payments.schedule import (
@@ -30,10 +28,8 @@ from tollgate.payments.schedule import (
     is_time_of,
     make_run_payment_id,
 )
-from tollgate.store import schedules
+from tollgate.store import jobs, payments, schedules
 from tollgate.store.audit import find_job_ids
-from tollgate.store.jobs import Job, finish_job, finish_job_writes, hold_job_writes, postpone_job_writes
-from tollgate.store.payments import find_payment
 from tollgate.store.statements import Write
 from tollgate.values import PaymentId, Refusal, make_id
 
@@ -48,7 +44,7 @@ async def fall_due(app: App, schedule: Schedule) -> None:
     try:
         cron = check_schedule_times(app, schedule)
         await refuse_set_back(app, schedule)
-    except TamperedRow:
+    except signing.TamperedRow:
         await schedules.halt_schedule(app.database, schedule)
         raise
     if schedule.next_at is None:
@@ -69,22 +65,22 @@ async def refuse_set_back(app: App, schedule: Schedule) -> None:
     # Read again, because another process may have moved it on: both move in one commit.
     now_stored = await schedules.find_schedule(app.database, schedule.merchant_id, schedule.id)
     if now_stored is not None and now_stored.next_at == schedule.next_at:
-        raise TamperedRow(f"schedule {schedule.id} was set back: run `tollgate verify`")
+        raise signing.TamperedRow(f"schedule {schedule.id} was set back: run `tollgate verify`")
 
 
 # ---- its payment is made ----
 
 
-async def make_run(app: App, job: Job) -> bool:
+async def make_run(app: App, job: jobs.Job) -> bool:
     """True when this try is told of and its job gone or put off; False asks to look again later."""
     run = await schedules.find_run(app.database, job.merchant_id, job.subject_id, int(job.body))
     schedule = await schedules.find_schedule(app.database, job.merchant_id, job.subject_id)
     if run is None or schedule is None:
         raise LookupError(f"job {job.id} speaks of a run that does not exist")
     if run.state is not RunState.DUE:
-        return await finish_job(app.database, job)
+        return await jobs.finish_job(app.database, job)
     payment_id = make_run_payment_id(schedule.id, run.due_at, run.tries + 1)
-    payment: Payment | Refusal | None = await find_payment(app.database, schedule.merchant_id, payment_id)
+    payment: Payment | Refusal | None = await payments.find_payment(app.database, schedule.merchant_id, payment_id)
     if payment is None:
         end = await find_end(app, schedule, run)
         if end is not None:
@@ -94,7 +90,7 @@ async def make_run(app: App, job: Job) -> bool:
         payment = await try_to_pay(app, job, schedule, payment_id)
     if isinstance(payment, Refusal):
         return await end_unpayable(app, job, run, schedule, payment.result.code)
-    return payment is not None and await finish_try(app, job, run, schedule, trust(app, payment))
+    return payment is not None and await finish_try(app, job, run, schedule, signing.trust(app, payment))
 
 
 async def find_end(app: App, schedule: Schedule, run: Run) -> RunState | None:
@@ -102,7 +98,7 @@ async def find_end(app: App, schedule: Schedule, run: Run) -> RunState | None:
     if schedule.state is not ScheduleState.ACTIVE:
         # What is over makes no payment; what was tried before it ended has failed.
         return RunState.FAILED if run.tries else RunState.DROPPED
-    now, cron = app.clock.now(), recall_cron(trust(app, schedule))
+    now, cron = app.clock.now(), recall_cron(signing.trust(app, schedule))
     tries = await list_tries(app, schedule, run, cron)
     if not is_overtaken(cron, run.due_at, schedule.ends_at, now):
         return None
@@ -117,15 +113,15 @@ async def list_tries(app: App, schedule: Schedule, run: Run, cron: Cron) -> list
     tries: list[Payment] = []
     for attempt in range(1, min(run.tries, app.retrying.tries_max) + 1):
         name = make_run_payment_id(schedule.id, run.due_at, attempt)
-        payment = await find_payment(app.database, schedule.merchant_id, name)
-        if payment is not None and trust(app, payment).state is State.DECLINED:
+        payment = await payments.find_payment(app.database, schedule.merchant_id, name)
+        if payment is not None and signing.trust(app, payment).state is State.DECLINED:
             tries.append(payment)
     is_due = is_time_of(cron, run.due_at) and schedule.starts_at <= run.due_at <= app.clock.now()
     is_behind = schedule.next_at is None or run.due_at < schedule.next_at
     is_within = schedule.ends_at is None or run.due_at < schedule.ends_at
     if len(tries) == run.tries and is_due and is_behind and is_within:
         return tries
-    raise TamperedRow(f"{run.job_id} is not a run of its schedule: run `tollgate verify`")
+    raise signing.TamperedRow(f"{run.job_id} is not a run of its schedule: run `tollgate verify`")
 
 
 async def is_doubtful(app: App, run: Run) -> bool:
@@ -139,7 +135,7 @@ async def is_doubtful(app: App, run: Run) -> bool:
     return owed in await find_job_ids(app.database, run.merchant_id, [owed])
 
 
-async def try_to_pay(app: App, job: Job, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:
+async def try_to_pay(app: App, job: jobs.Job, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:
     """The payment, whatever became of it; why the account can no longer be charged; None: not now.
 
     However long this process slept since it looked: the payment starts only while its schedule goes on and nobody else
@@ -149,7 +145,7 @@ async def try_to_pay(app: App, job: Job, schedule: Schedule, payment_id: Payment
     if channel is None or channel.is_closed:
         return None
     try:
-        stored = await open_registration(app, schedule.merchant_id, schedule.registration_id)
+        stored = await registrations.open_registration(app, schedule.merchant_id, schedule.registration_id)
     except Refusal as refusal:
         if refusal.result.group == _UNUSABLE_GROUP:
             return refusal
@@ -157,13 +153,13 @@ async def try_to_pay(app: App, job: Job, schedule: Schedule, payment_id: Payment
     order = make_run_order(app, channel, schedule.payment_type, schedule.money, schedule.echo, stored)
     # A trace of its own: by it the store tells this attempt from one that another process makes under the same name.
     ndc = f"{channel.id}_{make_id(app.random_bytes)}"
-    guards = [*schedules.hold_schedule_writes(schedule), *hold_job_writes(job)]
-    with suppress(NotStarted):
+    guards = [*schedules.hold_schedule_writes(schedule), *jobs.hold_job_writes(job)]
+    with suppress(idempotency.NotStarted):
         await pay(app, order, Call(channel, ndc), payment_id=payment_id, guards=guards)
-    return await find_payment(app.database, schedule.merchant_id, payment_id)
+    return await payments.find_payment(app.database, schedule.merchant_id, payment_id)
 
 
-async def finish_try(app: App, job: Job, run: Run, schedule: Schedule, payment: Payment) -> bool:
+async def finish_try(app: App, job: jobs.Job, run: Run, schedule: Schedule, payment: Payment) -> bool:
     if payment.state not in (State.APPROVED, State.DECLINED):
         # Somebody is still at it: its own process, reconcile, or a worker that asks the acquirer.
         return False
@@ -172,32 +168,32 @@ async def finish_try(app: App, job: Job, run: Run, schedule: Schedule, payment: 
     if payment.state is State.APPROVED:
         made = msgspec.structs.replace(tried, state=RunState.MADE)
         return await app.database.write(
-            [*schedules.move_run_writes(run, made), *finish_job_writes(job)], label="run result"
+            [*schedules.move_run_writes(run, made), *jobs.finish_job_writes(job)], label="run result"
         )
     pause = app.retrying.find_pause(tried.tries, code)
     if pause is not None and schedule.state is ScheduleState.ACTIVE:
         return await app.database.write(
-            [*schedules.move_run_writes(run, tried), *postpone_job_writes(job, now + pause)], label="run result"
+            [*schedules.move_run_writes(run, tried), *jobs.postpone_job_writes(job, now + pause)], label="run result"
         )
     failed = msgspec.structs.replace(tried, state=RunState.FAILED)
     ending = _stop_writes(schedule, code, app) if choose_reaction(code) is Reaction.STOP else []
     return await app.database.write(
-        [*schedules.move_run_writes(run, failed), *ending, *finish_job_writes(job)], label="run result"
+        [*schedules.move_run_writes(run, failed), *ending, *jobs.finish_job_writes(job)], label="run result"
     )
 
 
-async def end_unpayable(app: App, job: Job, run: Run, schedule: Schedule, code: str) -> bool:
+async def end_unpayable(app: App, job: jobs.Job, run: Run, schedule: Schedule, code: str) -> bool:
     failed = msgspec.structs.replace(run, state=RunState.FAILED, result_code=code, completed_at=app.clock.now())
     return await app.database.write(
-        [*schedules.move_run_writes(run, failed), *_stop_writes(schedule, code, app), *finish_job_writes(job)],
+        [*schedules.move_run_writes(run, failed), *_stop_writes(schedule, code, app), *jobs.finish_job_writes(job)],
         label="run refused",
     )
 
 
-async def drop_run(app: App, job: Job, run: Run, state: RunState) -> bool:
+async def drop_run(app: App, job: jobs.Job, run: Run, state: RunState) -> bool:
     ended = msgspec.structs.replace(run, state=state, completed_at=app.clock.now())
     return await app.database.write(
-        [*schedules.move_run_writes(run, ended), *finish_job_writes(job)], label="run dropped"
+        [*schedules.move_run_writes(run, ended), *jobs.finish_job_writes(job)], label="run dropped"
     )
 
 

@@ -11,25 +11,15 @@ from tollgate.contract import schedules
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
 from tollgate.flows.pay import look_up_registration
-from tollgate.operations import idempotency, registrations
+from tollgate.operations import idempotency, registrations, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.routes import choose_route
 from tollgate.operations.schedules import make_run_order
-from tollgate.operations.signing import sign
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.schedule import Schedule, ScheduleState
+from tollgate.store import schedules as store_schedules
 from tollgate.store.registrations import find_sealed_registration
-from tollgate.store.schedules import (
-    end_schedule_writes,
-    find_active_schedule,
-    find_schedule,
-    insert_schedule_writes,
-    list_runs,
-    list_schedules,
-    replace_schedule_writes,
-)
 from tollgate.values import MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, is_id, make_id
 
 _NOT_SCHEDULED = {
@@ -43,7 +33,9 @@ async def create_schedule(app: App, fields: Fields, call: Call) -> Answer:
     test_mode = await check_payable(app, order, call.channel, fields, call.idempotency_key)
     schedule = start_schedule(app, order, call.channel, call.ndc, test_mode)
     answer = schedules.answer_schedule(schedule, SUCCESS_CODES[test_mode], app.envelope)
-    return await idempotency.write_answer(app, call, insert_schedule_writes(schedule), answer, label="schedule created")
+    return await idempotency.write_answer(
+        app, call, store_schedules.insert_schedule_writes(schedule), answer, label="schedule created"
+    )
 
 
 async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
@@ -59,8 +51,8 @@ async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
             schedule, SUCCESS_CODES[test_mode], app.envelope, payment_type=schedules.RESCHEDULES
         )
         unit = [
-            *replace_schedule_writes(active, schedule.created_at),
-            *insert_schedule_writes(schedule),
+            *store_schedules.replace_schedule_writes(active, schedule.created_at),
+            *store_schedules.insert_schedule_writes(schedule),
             *idempotency.keep_answer_writes(app, call, answer),
         ]
         # A schedule that fell due, or was replaced or ended, between reading and writing is read again.
@@ -85,7 +77,7 @@ async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
             ndc=call.ndc,
             at=now,
         )
-        ending = end_schedule_writes(active, ScheduleState.ENDED, now)
+        ending = store_schedules.end_schedule_writes(active, ScheduleState.ENDED, now)
         kept = idempotency.keep_answer_writes(app, call, answer)
         return answer if await app.database.write([*ending, *kept], label="schedule ended") else None
 
@@ -94,22 +86,26 @@ async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
 
 async def show_schedule(app: App, merchant_id: MerchantId, named_id: str, ndc: str) -> Answer:
     """A schedule with its latest runs, or all schedules of a registration."""
-    schedule = await find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
+    schedule = await store_schedules.find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
     if schedule is not None:
-        runs = await list_runs(app.database, merchant_id, schedule.id, LIMITS.runs_shown)
+        runs = await store_schedules.list_runs(app.database, merchant_id, schedule.id, LIMITS.runs_shown)
         return schedules.answer_schedule(schedule, SUCCESS_CODES[schedule.test_mode], app.envelope, runs=runs)
     registration = await look_up_registration(app, merchant_id, named_id)
     if registration is None:
         raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
-    found = await list_schedules(app.database, merchant_id, registration.id, LIMITS.schedules_shown)
+    found = await store_schedules.list_schedules(app.database, merchant_id, registration.id, LIMITS.schedules_shown)
     code = SUCCESS_CODES[registration.test_mode]
     return schedules.answer_schedules(registration.id, found, code, app.envelope, ndc, app.clock.now())
 
 
 async def get_active_schedule(app: App, merchant_id: MerchantId, named_id: str, payment_type: str) -> Schedule:
     """Another merchant's is as unknown as none, and what is unknown is not scheduled."""
-    named = await find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
-    active = None if named is None else await find_active_schedule(app.database, merchant_id, named.series_id)
+    named = await store_schedules.find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
+    active = (
+        None
+        if named is None
+        else await store_schedules.find_active_schedule(app.database, merchant_id, named.series_id)
+    )
     if active is None:
         raise Refusal(get_result(_NOT_SCHEDULED[payment_type]))
     return active
@@ -126,7 +122,7 @@ async def check_payable(
     if payment.objection is not None:
         raise Refusal(get_result(payment.objection))
     try:
-        choose_route(app, channel, payment.test_mode, payment.brand)
+        routes.choose_route(app, channel, payment.test_mode, payment.brand)
     except Refusal:
         if app.is_live:
             raise Refusal(get_result(codes.SCHEDULES_NOT_CONFIGURED)) from None
@@ -172,4 +168,4 @@ def start_schedule(
         test_mode=test_mode,
         echo=order.echo,
     )
-    return sign(app, schedule)
+    return signing.sign(app, schedule)

@@ -13,21 +13,19 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog.banking_days import add_banking_days, get_banking_day
+from tollgate.catalog import banking_days
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
 from tollgate.catalog.return_reasons import get_notice
 from tollgate.connectors import sepa, sepa_files, sepa_returns
 from tollgate.flows.follow_up import record
+from tollgate.operations import charging, signing
 from tollgate.operations.app import App, Call
-from tollgate.operations.charging import get_payment
-from tollgate.operations.signing import TamperedRow, trust
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.order import FollowUp, Sequence
 from tollgate.payments.payment import Payment, State
-from tollgate.store.bank_files import BankFile, get_sealed_body, insert_bank_file_writes, list_file_days, mark_exported
-from tollgate.store.chains import list_chain
+from tollgate.store import bank_files, chains, merchants, payments
 from tollgate.store.database import Database
 from tollgate.store.instructions import (
     Batch,
@@ -41,11 +39,9 @@ from tollgate.store.instructions import (
     list_instructions,
     postpone_due,
 )
-from tollgate.store.merchants import list_channels
-from tollgate.store.payments import find_payment
 from tollgate.values import ChannelId, Instant, MerchantId, Refusal, make_id, make_short_id, to_datetime
+from tollgate.vault import sealing
 from tollgate.vault.keyring import Keyring, KeyringError
-from tollgate.vault.sealing import EnvelopeError, make_owner, open_account, open_sealed, seal
 
 _log = logging.getLogger("tollgate.bank")
 
@@ -57,8 +53,8 @@ FILE_NOUN = "bank_file"
 
 async def collect(app: App) -> int:
     """How many files were made."""
-    today = get_banking_day(app.today)
-    due_on = add_banking_days(today, LIMITS.bank_lead_days)
+    today = banking_days.get_banking_day(app.today)
+    due_on = banking_days.add_banking_days(today, LIMITS.bank_lead_days)
     made = 0
     for batch in await list_due_batches(app.database, due_on):
         channel = app.merchants.find_channel(batch.channel_id)
@@ -72,7 +68,7 @@ async def collect(app: App) -> int:
 async def collect_batch(app: App, batch: Batch, creditor: Creditor, due_on: date) -> bool:
     """Whatever was due earlier is due on the first day that banks can still do."""
     scheme = _SCHEMES[sepa.Direction(batch.direction)]
-    taken = await list_file_days(
+    taken = await bank_files.list_file_days(
         app.database, batch.merchant_id, batch.channel_id, scheme, batch.sequence, since=due_on
     )
     if due_on in taken:
@@ -100,7 +96,7 @@ async def write_file(
     app: App, batch: Batch, head: sepa_files.FileHead, entries: Series[sepa_files.Entry], body: bytes
 ) -> bool:
     """False: one of the rows, or the day, was taken meanwhile; the next round looks again."""
-    file = BankFile(
+    file = bank_files.BankFile(
         merchant_id=batch.merchant_id,
         id=head.message_id,
         channel_id=batch.channel_id,
@@ -112,10 +108,10 @@ async def write_file(
         total=sum(entry.amount for entry in entries),
         created_at=app.clock.now(),
     )
-    sealed = seal(body, owner=make_owner(FILE_NOUN, file.merchant_id, file.id), keyring=app.keyring)
+    sealed = sealing.seal(body, owner=sealing.make_owner(FILE_NOUN, file.merchant_id, file.id), keyring=app.keyring)
     ids = [entry.id for entry in entries]
     writes = [
-        *insert_bank_file_writes(file, sealed),
+        *bank_files.insert_bank_file_writes(file, sealed),
         *file_instructions_writes(file.merchant_id, ids, file.id, file.due_on),
     ]
     is_written = await app.database.write(writes, label="bank file")
@@ -125,9 +121,9 @@ async def write_file(
 
 
 def choose_free_day(after: date, taken: set[date]) -> date:
-    day = add_banking_days(after, 1)
+    day = banking_days.add_banking_days(after, 1)
     while day in taken:
-        day = add_banking_days(day, 1)
+        day = banking_days.add_banking_days(day, 1)
     return day
 
 
@@ -137,13 +133,13 @@ def make_entries(app: App, due: Series[DueInstruction]) -> list[sepa_files.Entry
     for each in due:
         try:
             entries.append(make_entry(app, each))
-        except (TamperedRow, EnvelopeError, KeyringError, ValueError, msgspec.MsgspecError) as fault:
+        except (signing.TamperedRow, sealing.EnvelopeError, KeyringError, ValueError, msgspec.MsgspecError) as fault:
             _log.error("an instruction cannot be filed", extra={"payment": each.payment.id, "why": str(fault)})
     return entries
 
 
 def make_entry(app: App, due: DueInstruction) -> sepa_files.Entry:
-    instruction, payment = due.instruction, trust(app, due.payment)
+    instruction, payment = due.instruction, signing.trust(app, due.payment)
     money, direction = payment.money, _DIRECTIONS.get(PAYMENT_TYPES[payment.payment_type].direction)
     told = (instruction.channel_id, instruction.amount, instruction.currency, instruction.direction)
     # A debit turned into a credit would pay out, and one of another channel would go to another creditor.
@@ -155,8 +151,8 @@ def make_entry(app: App, due: DueInstruction) -> sepa_files.Entry:
         raise ValueError("the payment belongs to another environment")
     if due.sealed_account is None:
         raise ValueError("the payment has no account")
-    owner = make_owner("payment", instruction.merchant_id, instruction.account_of)
-    account = open_account(due.sealed_account, owner=owner, keyring=app.keyring)
+    owner = sealing.make_owner("payment", instruction.merchant_id, instruction.account_of)
+    account = sealing.open_account(due.sealed_account, owner=owner, keyring=app.keyring)
     if not isinstance(account, BankAccount) or account.iban is None:
         raise ValueError("the account is no bank account")
     return sepa_files.Entry(
@@ -193,7 +189,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 async def take_returns(app: App, returns: Series[sepa_returns.BankReturn]) -> ReturnReport:
-    channels = {channel.id: channel for channel in await list_channels(app.database) if channel.creditor}
+    channels = {channel.id: channel for channel in await merchants.list_channels(app.database) if channel.creditor}
     notes: dict[str, list[ReturnNote]] = {"taken": [], "known": [], "unknown": []}
     for found in await list_found(app, returns, sorted({channel.merchant_id for channel in channels.values()})):
         group, text = await take_one(app, found, channels)
@@ -229,7 +225,7 @@ async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel
     objection = find_objection(found)
     if objection is not None or instruction is None:
         return "unknown", objection or "no instruction has this reference"
-    payment = await find_payment(app.database, instruction.merchant_id, instruction.id)
+    payment = await payments.find_payment(app.database, instruction.merchant_id, instruction.id)
     channel = channels.get(instruction.channel_id)
     if payment is None or channel is None:
         return "unknown", "its payment or its channel is gone"
@@ -242,7 +238,7 @@ async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel
         chargeback = await record(app, fact, payment.id, Call(channel, make_id(app.random_bytes)), notice)
     except Refusal as refusal:
         # Somebody who read the same file at the same time may have been faster.
-        earlier = await find_chargeback(app, await get_payment(app, payment, payment.id))
+        earlier = await find_chargeback(app, await charging.get_payment(app, payment, payment.id))
         return (
             ("unknown", f"refused as {refusal.result.code}")
             if earlier is None
@@ -280,7 +276,7 @@ def make_fact(app: App, payment: Payment, instruction: Instruction) -> FollowUp:
 
 async def find_chargeback(app: App, payment: Payment) -> Payment | None:
     """A bank sends one debit back once."""
-    chain = await list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
+    chain = await chains.list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
     return next(
         (
             each
@@ -293,9 +289,9 @@ async def find_chargeback(app: App, payment: Payment) -> Payment | None:
     )
 
 
-async def export_file(database: Database, keyring: Keyring, file: BankFile, now: Instant) -> bytes:
+async def export_file(database: Database, keyring: Keyring, file: bank_files.BankFile, now: Instant) -> bytes:
     """The same bytes every time; the first time is written down."""
-    sealed = await get_sealed_body(database, file)
-    body = open_sealed(sealed, owner=make_owner(FILE_NOUN, file.merchant_id, file.id), keyring=keyring)
-    await mark_exported(database, file, now)
+    sealed = await bank_files.get_sealed_body(database, file)
+    body = sealing.open_sealed(sealed, owner=sealing.make_owner(FILE_NOUN, file.merchant_id, file.id), keyring=keyring)
+    await bank_files.mark_exported(database, file, now)
     return body

@@ -14,54 +14,28 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import may_return_to
 from tollgate.catalog.wallets import Wallet
-from tollgate.contract import checkouts
-from tollgate.contract.accounts import find_wallet_call
+from tollgate.contract import accounts, checkout_forms, checkouts, orders, shopper_urls
 from tollgate.contract.answers import Answer
-from tollgate.contract.checkout_forms import FormTerms, answer_form
 from tollgate.contract.fields import Fields, read_fields
-from tollgate.contract.orders import choose_brand, choose_merchant_name, read_order
 from tollgate.contract.registrations import check_alone, read_registration_order
-from tollgate.contract.shopper_urls import find_handover
 from tollgate.flows.checkouts import BUSY
 from tollgate.flows.pay import pay
 from tollgate.flows.registrations import register
 from tollgate.flows.resume import Forward, Lost, ask_provider, close
+from tollgate.operations import charging, idempotency, registrations, routes, signing
+from tollgate.operations import checkouts as operations_checkouts
 from tollgate.operations.app import App, Call
-from tollgate.operations.charging import get_payment
-from tollgate.operations.checkouts import find_any_checkout, get_open_checkout, open_prepared
-from tollgate.operations.idempotency import NotStarted
-from tollgate.operations.registrations import open_registration, open_wallet, refuse_exposed
-from tollgate.operations.routes import has_acquirer
-from tollgate.operations.signing import complete_signed, trust
 from tollgate.payments.accounts import WalletPublic
 from tollgate.payments.authentication import Stage
 from tollgate.payments.checkout import Checkout, CheckoutEnd, CheckoutKind, CheckoutState
 from tollgate.payments.merchants import Channel
-from tollgate.payments.payment import (
-    ABANDONED_DETAIL,
-    NATURES,
-    OPEN_STATES,
-    Nature,
-    Outcome,
-    Payment,
-    State,
-    Verdict,
-)
+from tollgate.payments.payment import ABANDONED_DETAIL, NATURES, OPEN_STATES, Nature, Outcome, Payment, State, Verdict
 from tollgate.payments.registration import Registration, RegistrationState
+from tollgate.store import authentications, payments
 from tollgate.store.audit_stored import find_audited_registrations
-from tollgate.store.authentications import find_authentication
 from tollgate.store.checkouts import end_attempt_writes, submit_checkout_writes
-from tollgate.store.payments import completion_writes, find_payment
 from tollgate.store.statements import Write
-from tollgate.values import (
-    SECOND,
-    PaymentId,
-    Refusal,
-    TooMany,
-    is_id,
-    make_id,
-    make_short_id,
-)
+from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id, make_short_id
 
 _OPERATIONS = {CheckoutKind.PAYMENT: "submit_checkout", CheckoutKind.REGISTRATION: "create_registration"}
 
@@ -88,7 +62,7 @@ class _FormCall(msgspec.Struct, frozen=True, kw_only=True):
 
 async def show_form(app: App, checkout_id: str, codes: str, languages: str = "") -> Answer:
     """Of one that was paid it is told however old it is: who believed it unpaid would order and pay again."""
-    checkout = await find_any_checkout(app, checkout_id)
+    checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None or (checkout.is_over(app.clock.now()) and not checkout.is_paid):
         raise checkouts.make_session_refusal()
     if checkout.is_paid:
@@ -96,24 +70,24 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
         home = checkout.return_url
         if home and not may_return_to(home, channel.return_schemes, is_lenient=channel.is_lenient):
             checkout = msgspec.structs.replace(checkout, return_url=None)
-        terms = FormTerms(is_test=not app.is_live)
-        return answer_form(checkout, {}, terms, app.envelope, app.clock.now())
-    prepared = open_prepared(app, checkout)
+        terms = checkout_forms.FormTerms(is_test=not app.is_live)
+        return checkout_forms.answer_form(checkout, {}, terms, app.envelope, app.clock.now())
+    prepared = operations_checkouts.open_prepared(app, checkout)
     channel = _get_channel(app, checkout)
-    terms = FormTerms(
+    terms = checkout_forms.FormTerms(
         is_test=not app.is_live,
         requires_cvv=channel.requires_cvv,
         takes_debits=channel.creditor is not None,
         creditor_id=channel.creditor.identifier if channel.creditor else "",
         languages=languages,
         is_lenient=channel.is_lenient,
-        has_acquirer=has_acquirer(app, channel),
-        merchant_name=choose_merchant_name(prepared, channel),
+        has_acquirer=routes.has_acquirer(app, channel),
+        merchant_name=orders.choose_merchant_name(prepared, channel),
         wallets=_list_wallets(app, channel),
         registrations=await _list_usable(app, checkout, prepared),
         codes=codes,
     )
-    return answer_form(checkout, prepared, terms, app.envelope, app.clock.now())
+    return checkout_forms.answer_form(checkout, prepared, terms, app.envelope, app.clock.now())
 
 
 async def _list_usable(app: App, checkout: Checkout, prepared: Mapping[str, str]) -> list[Registration]:
@@ -141,11 +115,11 @@ def _get_channel(app: App, checkout: Checkout) -> Channel:
 
 
 async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: checkouts.Submission) -> Submitted:
-    checkout = await get_open_checkout(app, checkout_id)
+    checkout = await operations_checkouts.get_open_checkout(app, checkout_id)
     if checkout.kind is not kind:
         raise checkouts.make_session_refusal(f" (it is one of kind {checkout.kind})")
     _check_free(app, checkout)
-    channel, prepared = _get_channel(app, checkout), open_prepared(app, checkout)
+    channel, prepared = _get_channel(app, checkout), operations_checkouts.open_prepared(app, checkout)
     situation = app.make_situation(_OPERATIONS[kind], channel)
     fields = read_fields(checkouts.join_form(prepared, sent, is_lenient=channel.is_lenient), situation)
     form_call = _FormCall(
@@ -159,9 +133,9 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
         answer, payment_type = await (
             _pay(app, form_call) if kind is CheckoutKind.PAYMENT else _register(app, form_call)
         )
-    except NotStarted:
+    except idempotency.NotStarted:
         # Somebody else was faster, or the merchant changed what is to be paid: nothing was begun here.
-        _check_free(app, await get_open_checkout(app, checkout_id))
+        _check_free(app, await operations_checkouts.get_open_checkout(app, checkout_id))
         raise Refusal(get_result(BUSY)) from None
     shown, going_on = checkouts.answer_submission(
         answer, checkout, checkouts.make_shopper_paths(checkout, form_call.return_url, app.base_url)
@@ -182,14 +156,18 @@ def _check_free(app: App, checkout: Checkout) -> None:
 async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     fields, channel = form_call.fields, form_call.channel
     registration_id = checkouts.check_offer(fields, form_call.prepared)
-    stored = await open_registration(app, channel.merchant_id, registration_id) if registration_id else None
+    stored = (
+        await registrations.open_registration(app, channel.merchant_id, registration_id) if registration_id else None
+    )
     if stored is not None:
-        refuse_exposed(stored.account, fields.echo, None)
+        registrations.refuse_exposed(stored.account, fields.echo, None)
     call = Call(channel, form_call.checkout.id)
-    wallet = None if registration_id else find_wallet_call(fields)
-    opened = await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
-    brand = stored.registration.brand if stored else choose_brand(fields.values, channel.is_lenient, opened).code
-    order = read_order(
+    wallet = None if registration_id else accounts.find_wallet_call(fields)
+    opened = (
+        await registrations.open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
+    )
+    brand = stored.registration.brand if stored else orders.choose_brand(fields.values, channel.is_lenient, opened).code
+    order = orders.read_order(
         checkouts.override_payment_type(fields, form_call.prepared, brand),
         channel,
         today=app.today,
@@ -232,12 +210,14 @@ def _take(app: App, form_call: _FormCall, subject_id: str) -> list[Write]:
 
 async def go_to_provider(app: App, checkout_id: str) -> Forward | Lost:
     """The form that a provider wants posted, for the attempt that waits at it; a shopper who comes back has none."""
-    checkout = await find_any_checkout(app, checkout_id)
+    checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None or checkout.is_over(app.clock.now()):
         return Lost()
-    payment = await find_payment(app.database, checkout.merchant_id, checkout.subject_id or "")
+    payment = await payments.find_payment(app.database, checkout.merchant_id, checkout.subject_id or "")
     found = (
-        None if payment is None or payment.state is not State.WAITING else find_handover(trust(app, payment).details)
+        None
+        if payment is None or payment.state is not State.WAITING
+        else shopper_urls.find_handover(signing.trust(app, payment).details)
     )
     return Lost() if found is None else Forward(*found)
 
@@ -253,13 +233,13 @@ async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer
 
     An attempt that may still take money is refused as busy, so that nobody is told that nothing was charged.
     """
-    checkout = await find_any_checkout(app, checkout_id)
+    checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None:
         raise checkouts.make_session_refusal()
     payment = await _find_attempt(app, checkout, attempt_id)
     if payment is not None:
         await _give_up(app, payment)
-        payment = await get_payment(app, payment, payment.id)
+        payment = await charging.get_payment(app, payment, payment.id)
         if payment.state is State.STARTED or payment.state in OPEN_STATES:
             raise Refusal(get_result(BUSY), "the attempt is being completed")
     return await show_form(app, checkout_id, "")
@@ -267,8 +247,8 @@ async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer
 
 async def _find_attempt(app: App, checkout: Checkout, attempt_id: str) -> Payment | None:
     """Finds an attempt that was made for this very checkout; None where there is none of that name."""
-    payment = await find_payment(app.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
-    if payment is None or trust(app, payment).checkout_id != checkout.id:
+    payment = await payments.find_payment(app.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
+    if payment is None or signing.trust(app, payment).checkout_id != checkout.id:
         return None
     return payment
 
@@ -277,16 +257,16 @@ async def _give_up(app: App, payment: Payment) -> None:
     """Ends what waits for its shopper. Every write expects the payment to be waiting still."""
     if payment.state is not State.WAITING or NATURES[payment.payment_type] is not Nature.TAKES:
         return
-    row = await find_authentication(app.database, payment.merchant_id, payment.id)
+    row = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
     if row is not None:
         if row.stage is not Stage.CLOSED:
             await close(app, payment, _UNPROVEN)
         return
-    if find_handover(payment.details) is None:
+    if shopper_urls.find_handover(payment.details) is None:
         return
     # A shopper who approved and closed the window before coming back has paid, and wants what was ordered. Where the
     # provider does not answer, nobody knows that nothing was charged, and the attempt is left to the recovery worker.
     told = await ask_provider(app, payment)
     if told is not None and told.outcome is Outcome.WAITING:
-        unit = completion_writes(complete_signed(app, payment, _UNDECIDED), expected=State.WAITING)
+        unit = payments.completion_writes(signing.complete_signed(app, payment, _UNDECIDED), expected=State.WAITING)
         await app.database.write(unit, label="attempt abandoned")

@@ -13,9 +13,9 @@ import msgspec
 
 from tollgate.connectors import tokens
 from tollgate.connectors.exchange import Conversation
-from tollgate.contract.shopper_urls import read_shopper_token, write_shopper_token
+from tollgate.contract import shopper_urls
+from tollgate.operations import network_tokens
 from tollgate.operations.app import App
-from tollgate.operations.network_tokens import TokenVault, choose_token_vault, make_token_owner
 from tollgate.operations.registrations import make_registration_owner
 from tollgate.payments.accounts import CardAccount, CardSummary
 from tollgate.payments.registration import (
@@ -26,11 +26,10 @@ from tollgate.payments.registration import (
     TokenState,
     renew_card_summary,
 )
-from tollgate.store.jobs import Job, ensure_job_writes, finish_job, finish_job_writes
-from tollgate.store.registrations import change_registration_writes, find_sealed_registration, make_token_job
+from tollgate.store import jobs, registrations
 from tollgate.store.statements import Write
 from tollgate.values import RegistrationId
-from tollgate.vault.sealing import open_account, seal_account
+from tollgate.vault import sealing
 from tollgate.vault.signing import hash_once_key, make_mac
 
 _LOOKS_MAX = 5
@@ -41,10 +40,10 @@ _TRIES_MAX = 15
 _Stored = tuple[Registration, bytes | None, bytes | None]
 
 
-async def follow_token(app: App, job: Job) -> bool:
+async def follow_token(app: App, job: jobs.Job) -> bool:
     """True when it is done and its job gone; False asks for another try later."""
     for _ in range(_LOOKS_MAX):
-        stored = await find_sealed_registration(app.database, job.merchant_id, job.subject_id)
+        stored = await registrations.find_sealed_registration(app.database, job.merchant_id, job.subject_id)
         if stored is None:
             raise LookupError(f"job {job.id} speaks of a registration that does not exist")
         is_done = await _BY_STATE[stored[0].state](app, job, stored)
@@ -55,7 +54,7 @@ async def follow_token(app: App, job: Job) -> bool:
 
 async def accept_token_event(app: App, token_text: str, body: bytes) -> bool:
     """Something happened to a token; what it was is asked for. False: not from who was given the address."""
-    shopper_token = read_shopper_token(token_text)
+    shopper_token = shopper_urls.read_shopper_token(token_text)
     if shopper_token is None:
         return False
     registration_id = RegistrationId(shopper_token.payment_id)
@@ -63,16 +62,15 @@ async def accept_token_event(app: App, token_text: str, body: bytes) -> bool:
     event = tokens.read_event(body, registration_id)
     if event is None or not compare_digest(hash_once_key(shopper_token.key), expected):
         return False
-    job = make_token_job(shopper_token.merchant_id, registration_id, app.clock.now(), event.id)
-    return await app.database.write(ensure_job_writes(job), label="token event")
+    job = registrations.make_token_job(shopper_token.merchant_id, registration_id, app.clock.now(), event.id)
+    return await app.database.write(jobs.ensure_job_writes(job), label="token event")
 
 
 def make_events_url(app: App, registration: Registration) -> str:
     """Where the vault tells of a token's life. It follows from the keys, so that asking twice names one address."""
     key = _make_events_key(app, registration.merchant_id, registration.id)
-    return (
-        f"{app.base_url}/v1/networkTokens/events/{write_shopper_token(registration.merchant_id, registration.id, key)}"
-    )
+    token = shopper_urls.write_shopper_token(registration.merchant_id, registration.id, key)
+    return f"{app.base_url}/v1/networkTokens/events/{token}"
 
 
 def _make_events_key(app: App, merchant_id: str, registration_id: str) -> bytes:
@@ -82,42 +80,42 @@ def _make_events_key(app: App, merchant_id: str, registration_id: str) -> bytes:
 # ---- what a registration's state calls for; None: it was changed meanwhile, so it has to be looked at again ----
 
 
-async def _wait(_app: App, _job: Job, _stored: _Stored) -> bool | None:
+async def _wait(_app: App, _job: jobs.Job, _stored: _Stored) -> bool | None:
     return False
 
 
-async def _finish(app: App, job: Job, _stored: _Stored) -> bool | None:
-    return await finish_job(app.database, job)
+async def _finish(app: App, job: jobs.Job, _stored: _Stored) -> bool | None:
+    return await jobs.finish_job(app.database, job)
 
 
-async def _update(app: App, job: Job, stored: _Stored) -> bool | None:
+async def _update(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
     registration = stored[0]
     told = await _ask(app, stored)
     if told is not None and told.reason is not None and told.reason.is_passing:
-        return job.tries >= _TRIES_MAX and await finish_job(app.database, job)
+        return job.tries >= _TRIES_MAX and await jobs.finish_job(app.database, job)
     token = None if told is None else _choose_token(app, registration.network_token, told)
     if told is None or token is None:
-        return await finish_job(app.database, job)
+        return await jobs.finish_job(app.database, job)
     card = renew_card_summary(registration.card, told.card)
     if card == registration.card and _is_same(token, registration.network_token):
-        return await finish_job(app.database, job)
+        return await jobs.finish_job(app.database, job)
     unit = _write_change(app, stored, token, told, card)
-    return True if await app.database.write([*unit, *finish_job_writes(job)], label="token stored") else None
+    return True if await app.database.write([*unit, *jobs.finish_job_writes(job)], label="token stored") else None
 
 
-async def _remove(app: App, job: Job, stored: _Stored) -> bool | None:
+async def _remove(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
     """Also a token that was issued while its registration ended, of which the row knows nothing."""
     registration = stored[0]
     vault = _find_vault(app, registration)
     if vault is None:
         # Who issued it cannot be asked; once an address is configured again, it is.
-        return registration.network_token is None and await finish_job(app.database, job)
+        return registration.network_token is None and await jobs.finish_job(app.database, job)
     removal = tokens.remove(registration.id, requestor=vault.terms.requestor_id)
     is_removed = await app.converse(removal, vault.wire, label="token removal")
-    return await finish_job(app.database, job) if is_removed else False
+    return await jobs.finish_job(app.database, job) if is_removed else False
 
 
-_BY_STATE: Mapping[RegistrationState, Callable[[App, Job, _Stored], Awaitable[bool | None]]] = {
+_BY_STATE: Mapping[RegistrationState, Callable[[App, jobs.Job, _Stored], Awaitable[bool | None]]] = {
     RegistrationState.PENDING: _wait,
     RegistrationState.ACTIVE: _update,
     RegistrationState.REJECTED: _finish,
@@ -126,9 +124,9 @@ _BY_STATE: Mapping[RegistrationState, Callable[[App, Job, _Stored], Awaitable[bo
 }
 
 
-def _find_vault(app: App, registration: Registration) -> TokenVault | None:
+def _find_vault(app: App, registration: Registration) -> network_tokens.TokenVault | None:
     channel = app.merchants.find_channel(registration.channel_id)
-    return None if channel is None else choose_token_vault(app, channel, registration.test_mode)
+    return None if channel is None else network_tokens.choose_token_vault(app, channel, registration.test_mode)
 
 
 async def _ask(app: App, stored: _Stored) -> tokens.TokenAnswer | None:
@@ -151,7 +149,7 @@ def _choose_question(
     if token is not None:
         is_issued = token.state is not TokenState.REFUSED
         return tokens.inquire(registration.id, requestor=requestor) if is_issued else None
-    account = open_account(sealed_account, owner=make_registration_owner(registration), keyring=app.keyring)
+    account = sealing.open_account(sealed_account, owner=make_registration_owner(registration), keyring=app.keyring)
     if not channel.uses_network_tokens or not isinstance(account, CardAccount):
         return None
     if not tokens.can_have_token(registration.brand, account):
@@ -183,14 +181,16 @@ def _write_change(
     that decides until when the registration can be paid with.
     """
     registration, sealed_account, _ = stored
-    owner, keyring = make_token_owner(registration), app.keyring
-    sealed_token = None if told.account is None else seal_account(told.account, owner=owner, keyring=keyring)
+    owner, keyring = network_tokens.make_token_owner(registration), app.keyring
+    sealed_token = None if told.account is None else sealing.seal_account(told.account, owner=owner, keyring=keyring)
     changed = msgspec.structs.replace(registration, network_token=token)
     if card == registration.card or card is None:
-        return change_registration_writes(changed, sealed_account, sealed_token, event=None, at=token.updated_at)
+        return registrations.change_registration_writes(
+            changed, sealed_account, sealed_token, event=None, at=token.updated_at
+        )
     keep_until = max(registration.keep_until, app.retention.get_end(card, registration.used_at))
     changed = msgspec.structs.replace(changed, card=card, keep_until=keep_until)
-    return change_registration_writes(
+    return registrations.change_registration_writes(
         changed,
         _reseal(app, registration, sealed_account, card),
         sealed_token,
@@ -201,8 +201,8 @@ def _write_change(
 
 def _reseal(app: App, registration: Registration, sealed: bytes | None, card: CardSummary) -> bytes | None:
     owner, keyring = make_registration_owner(registration), app.keyring
-    account = None if sealed is None else open_account(sealed, owner=owner, keyring=keyring)
+    account = None if sealed is None else sealing.open_account(sealed, owner=owner, keyring=keyring)
     if not isinstance(account, CardAccount):
         return sealed
     renewed = msgspec.structs.replace(account, expiry_month=card.expiry_month, expiry_year=card.expiry_year)
-    return seal_account(renewed, owner=owner, keyring=keyring)
+    return sealing.seal_account(renewed, owner=owner, keyring=keyring)

@@ -19,11 +19,11 @@ from tollgate.payments.completion import list_entries, may_have_taken
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payment, RecoveryTask, State
+from tollgate.store import opening
 from tollgate.store.audit import AuditedPayment, find_entries, find_events, find_job_ids, read_chain, walk_chains
 from tollgate.store.audit_methods import AuditedInstruction, find_audited_instructions
 from tollgate.store.database import Database
 from tollgate.store.jobs import Event
-from tollgate.store.opening import get_setting
 from tollgate.store.payment_rows import make_event
 from tollgate.values import Instant, MerchantId
 from tollgate.vault.keyring import Keyring
@@ -65,7 +65,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 async def check_chains(audit: Audit) -> None:
     database, report = audit.database, audit.report
-    rules = Rules(audit.keyring, int(await get_setting(database, EVENTS_KEPT_SINCE, "0")))
+    rules = Rules(audit.keyring, int(await opening.get_setting(database, EVENTS_KEPT_SINCE, "0")))
     async for page in walk_chains(database):
         chains = group_chains(page)
         doubtful = await list_chain_findings(database, rules, chains)

@@ -29,8 +29,8 @@ from tollgate.payments.order import TestMode
 from tollgate.payments.payment import IdempotencyKey, Verdict
 from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
+from tollgate.store import merchants as store_merchants
 from tollgate.store.database import Database
-from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
 from tollgate.values import (
     ChannelId,
     Clock,
@@ -42,8 +42,8 @@ from tollgate.values import (
     system_random_bytes,
     to_datetime,
 )
+from tollgate.vault import tokens
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.tokens import hash_kept_token, hash_token
 from tollgate.wire import HttpNotifier, Notifier, Wire
 
 
@@ -61,11 +61,11 @@ class MerchantCache:
 
     async def refresh(self, database: Database) -> bool:
         """True when something changed."""
-        if await get_merchants_version(database) == self._version:
+        if await store_merchants.get_merchants_version(database) == self._version:
             return False
-        rows = await load_merchants(database)
+        rows = await store_merchants.load_merchants(database)
         # Read after the version too, so that a key which comes meanwhile is met again.
-        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database))
+        self.fill(rows.channels, rows.credentials, await store_merchants.list_wallet_keys(database))
         self._version = rows.version
         return True
 
@@ -100,8 +100,8 @@ class MerchantCache:
 
     def find_credential(self, token: Secret) -> Credential | None:
         """Found by hash, which tells nothing of the token, and compared in constant time."""
-        return self._find_hashed(hash_token(token)) or (
-            self._find_hashed(hash_kept_token(token, self._keyring)) if self._keyring else None
+        return self._find_hashed(tokens.hash_token(token)) or (
+            self._find_hashed(tokens.hash_kept_token(token, self._keyring)) if self._keyring else None
         )
 
     def _find_hashed(self, hashed: bytes) -> Credential | None:

@@ -8,17 +8,13 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.checkouts import read_prepared_money
-from tollgate.contract.follow_ups import count_captures, inherit_echo
-from tollgate.contract.objections import find_fraction_objection
-from tollgate.contract.shopper_urls import write_shopper_token
+from tollgate.operations import idempotency, network_tokens, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import open_prepared
-from tollgate.operations.idempotency import keep_answer
-from tollgate.operations.network_tokens import Means, use_network_token
 from tollgate.operations.routes import Route
-from tollgate.operations.signing import complete_signed, trust
 from tollgate.payments.chain import (
     ChainContext,
     FollowUpRequest,
@@ -35,9 +31,8 @@ from tollgate.payments.ledger import UNTOUCHED
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Order
 from tollgate.payments.payment import LATE_DETAIL, NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
-from tollgate.store.chains import list_chain, start_follow_up_writes
+from tollgate.store import chains, payments
 from tollgate.store.checkouts import find_checkout
-from tollgate.store.payments import complete_follow_up, complete_payment, find_payment
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, Money, PaymentId, make_id
 
@@ -58,14 +53,18 @@ _CHECKS = 2
 
 def make_shopper_url(app: App, payment: Payment, key: bytes = b"") -> str:
     """The page by which a shopper comes back to a payment."""
-    return f"{app.base_url}/v1/shopper/{write_shopper_token(payment.merchant_id, payment.id, key)}"
+    return f"{app.base_url}/v1/shopper/{shopper_urls.write_shopper_token(payment.merchant_id, payment.id, key)}"
 
 
 async def charge(app: App, order: Order, started: Payment, route: Route) -> Verdict:
     """With the network's token in place of a stored card's number, where there is a good one."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    means = await use_network_token(app, order, started) if started.registration_id else Means(order)
+    means = (
+        await network_tokens.use_network_token(app, order, started)
+        if started.registration_id
+        else network_tokens.Means(order)
+    )
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
     verdict = await app.dispatch(exchange, route.wire, label="charge request", spent_s=means.spent_s)
@@ -75,10 +74,10 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
 async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key: IdempotencyKey | None) -> Answer:
     found = started
     for _ in range(_CHECKS):
-        completion = complete_signed(app, started, await check_lateness(app, started, verdict))
+        completion = signing.complete_signed(app, started, await check_lateness(app, started, verdict))
         answer = answer_payment(completion.payment, app.envelope)
-        kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
-        if await complete_payment(app.database, completion, kept):
+        kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
+        if await payments.complete_payment(app.database, completion, kept):
             return answer
         found = await get_payment(app, started, started.id)
         if found.state is not State.STARTED:
@@ -121,14 +120,16 @@ def _choose_outcome(app: App, payment: Payment, checkout: Checkout) -> Outcome:
 async def make_chain_context(app: App, named: Payment) -> ChainContext:
     """For what a merchant may ask: the money is always that of the payment named."""
     first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
-    return ChainContext(named=trust(app, named), money_source=named, first=first)
+    return ChainContext(named=signing.trust(app, named), money_source=named, first=first)
 
 
 async def read_chain_context(app: App, named: Payment) -> ChainContext:
     """For disputes and returns, which may move the money of a payment further down the chain."""
-    rows = await list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
+    rows = await chains.list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
     chain: dict[str, Payment] = {row.id: row for row in rows}
-    named, money_source, first = (trust(app, row) for row in (chain[named.id], get_money_source(named, chain), rows[0]))
+    named, money_source, first = (
+        signing.trust(app, row) for row in (chain[named.id], get_money_source(named, chain), rows[0])
+    )
     return ChainContext(named=named, money_source=money_source, first=first)
 
 
@@ -144,7 +145,7 @@ def make_follow_up_request(request: FollowUp, named: Payment) -> FollowUpRequest
         test_mode=request.test_mode,
         brand=request.brand,
         # Who names no currency means that of the payment, so only here it is known whether it has such a fraction.
-        objection=request.objection or (find_fraction_objection([money]) if money else None),
+        objection=request.objection or (objections.find_fraction_objection([money]) if money else None),
     )
 
 
@@ -152,7 +153,7 @@ def make_terms(app: App, channel: Channel, named: Payment) -> Terms:
     return Terms(
         now=app.clock.now(),
         authorization_lifetime=app.authorization_lifetime,
-        captures_max=count_captures(named.echo) or LIMITS.captures_max,
+        captures_max=follow_ups.count_captures(named.echo) or LIMITS.captures_max,
         rebills_max=channel.rebills_max,
     )
 
@@ -174,7 +175,7 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
         return_url=None,
         chain_id=named.first_id,
         card=None,
-        echo=inherit_echo(named.echo),
+        echo=follow_ups.inherit_echo(named.echo),
         outcome=None,
         result_code="",
         details={},
@@ -204,14 +205,16 @@ def start_writes(
     attempt: Payment, context: ChainContext, decision: Plan | Refused, idempotency_key: IdempotencyKey | None = None
 ) -> list[Write]:
     plan = decision if isinstance(decision, Plan) else None
-    return start_follow_up_writes(attempt, list_start_changes(attempt, plan, context.money_source.id), idempotency_key)
+    return chains.start_follow_up_writes(
+        attempt, list_start_changes(attempt, plan, context.money_source.id), idempotency_key
+    )
 
 
 async def complete_decided(app: App, decided: Payment) -> Payment:
     """Writes the result of what is not sent, unless reconcile was faster."""
     started = await get_payment(app, decided, decided.id)
-    completion = complete_signed(app, started, get_known_verdict(started))
-    if await complete_follow_up(app.database, completion, label="decided completion"):
+    completion = signing.complete_signed(app, started, get_known_verdict(started))
+    if await payments.complete_follow_up(app.database, completion, label="decided completion"):
         return completion.payment
     return await get_payment(app, decided, decided.id)
 
@@ -225,7 +228,7 @@ def get_wire_word(attempt: Payment) -> str:
 
 async def get_payment(app: App, near: Payment, payment_id: str) -> Payment:
     """One of the same merchant that is known to exist, and still says what was written."""
-    payment = await find_payment(app.database, near.merchant_id, payment_id)
+    payment = await payments.find_payment(app.database, near.merchant_id, payment_id)
     if payment is None:
         raise LookupError(f"payment {payment_id} was written and is gone")
-    return trust(app, payment)
+    return signing.trust(app, payment)

@@ -17,7 +17,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.links import find_link
 from tollgate.values import MerchantId, find_link_node, find_node
-from tollgate.vault.sealing import make_owner, open_sealed, seal
+from tollgate.vault import sealing
 
 CHECKOUT_NOUN = "checkout"
 
@@ -64,20 +64,20 @@ def _is_gone(app: App, checkout: Checkout, with_cancelled: bool) -> bool:
 
 
 def make_checkout_owner(merchant_id: MerchantId, checkout_id: str) -> str:
-    return make_owner(CHECKOUT_NOUN, merchant_id, checkout_id)
+    return sealing.make_owner(CHECKOUT_NOUN, merchant_id, checkout_id)
 
 
 def seal_prepared(app: App, merchant_id: MerchantId, checkout_id: str, prepared: dict[str, str]) -> bytes:
     """As a whole, so that nobody reads it in the store, and nobody changes the amount there."""
     owner = make_checkout_owner(merchant_id, checkout_id)
-    return seal(_encode(prepared), owner=owner, keyring=app.keyring)
+    return sealing.seal(_encode(prepared), owner=owner, keyring=app.keyring)
 
 
 def open_prepared(app: App, checkout: Checkout) -> dict[str, str]:
     if checkout.sealed_fields is None:
         raise make_session_refusal()
     owner = make_checkout_owner(checkout.merchant_id, checkout.id)
-    return _decode(open_sealed(checkout.sealed_fields, owner=owner, keyring=app.keyring))
+    return _decode(sealing.open_sealed(checkout.sealed_fields, owner=owner, keyring=app.keyring))
 
 
 LINK_NOUN = "payment link"
@@ -106,12 +106,12 @@ async def get_own_link(app: App, channel: Channel, link_id: str) -> PaymentLink:
 
 
 def make_link_owner(merchant_id: MerchantId, link_id: str) -> str:
-    return make_owner(LINK_NOUN, merchant_id, link_id)
+    return sealing.make_owner(LINK_NOUN, merchant_id, link_id)
 
 
 def seal_link(app: App, merchant_id: MerchantId, link_id: str, prepared: dict[str, str]) -> bytes:
     """Seals it as a whole, so that nobody reads it in the store, and nobody changes the amount there."""
-    return seal(_encode(prepared), owner=make_link_owner(merchant_id, link_id), keyring=app.keyring)
+    return sealing.seal(_encode(prepared), owner=make_link_owner(merchant_id, link_id), keyring=app.keyring)
 
 
 def open_link_fields(app: App, link: PaymentLink) -> dict[str, str] | None:
@@ -119,7 +119,7 @@ def open_link_fields(app: App, link: PaymentLink) -> dict[str, str] | None:
     if link.sealed_fields is None:
         return None
     owner = make_link_owner(link.merchant_id, link.id)
-    return _decode(open_sealed(link.sealed_fields, owner=owner, keyring=app.keyring))
+    return _decode(sealing.open_sealed(link.sealed_fields, owner=owner, keyring=app.keyring))
 
 
 _SCALE = 8

@@ -21,10 +21,9 @@ from tollgate.payments.merchants import Channel, TokenTerms
 from tollgate.payments.order import Order, TestMode
 from tollgate.payments.payment import NATURES, Nature, Payment
 from tollgate.payments.registration import NetworkToken, Registration, RegistrationState, find_token_obstacle
-from tollgate.store.jobs import ensure_job_writes
-from tollgate.store.registrations import find_sealed_registration, make_token_job
+from tollgate.store import jobs, registrations
 from tollgate.values import SECOND
-from tollgate.vault.sealing import make_owner, open_account
+from tollgate.vault import sealing
 from tollgate.wire import Wire
 
 TOKEN_NOUN = "network-token"
@@ -70,7 +69,7 @@ def wants_token(app: App, channel_id: str, brand: str, test_mode: TestMode | Non
 
 
 def make_token_owner(registration: Registration) -> str:
-    return make_owner(TOKEN_NOUN, registration.merchant_id, registration.id)
+    return sealing.make_owner(TOKEN_NOUN, registration.merchant_id, registration.id)
 
 
 async def use_network_token(app: App, order: Order, started: Payment) -> Means:
@@ -84,7 +83,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
     link = read_registration_link(started)
     if link is None or link.is_new:
         return Means(order)
-    found = await find_sealed_registration(app.database, started.merchant_id, link.id)
+    found = await registrations.find_sealed_registration(app.database, started.merchant_id, link.id)
     if found is None or found[0].test_mode != started.test_mode or found[0].state is not RegistrationState.ACTIVE:
         # Another test mode's acquirer does not know the token.
         return Means(order)
@@ -98,7 +97,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
     obstacle = find_token_obstacle(token)
     if token is None or obstacle is not None or sealed_token is None:
         return Means(order, tokens.describe_use(token, obstacle or codes.NETWORK_TOKEN_UNKNOWN))
-    account = open_account(sealed_token, owner=make_token_owner(registration), keyring=app.keyring)
+    account = sealing.open_account(sealed_token, owner=make_token_owner(registration), keyring=app.keyring)
     if not isinstance(account, TokenAccount):
         raise TypeError(f"the network token of registration {registration.id} is none")
     return await _prove(app, order, started, registration, token, account)
@@ -143,5 +142,5 @@ async def _ask_proof(app: App, order: Order, started: Payment, registration: Reg
 
 
 async def _look_after(app: App, registration: Registration, occasion: str = "") -> None:
-    job = make_token_job(registration.merchant_id, registration.id, app.clock.now(), occasion)
-    await app.database.write(ensure_job_writes(job), label="token check queued")
+    job = registrations.make_token_job(registration.merchant_id, registration.id, app.clock.now(), occasion)
+    await app.database.write(jobs.ensure_job_writes(job), label="token check queued")

@@ -30,8 +30,7 @@ from tollgate.payments.registration import (
     RegistrationChange,
     RegistrationState,
 )
-from tollgate.store.merchants import record_wallet_use
-from tollgate.store.payments import find_payment, get_sealed_account
+from tollgate.store import merchants, payments
 from tollgate.store.registrations import find_registration, find_sealed_registration, list_same_accounts, note_use
 from tollgate.values import (
     DAY,
@@ -45,8 +44,7 @@ from tollgate.values import (
     make_id,
     to_datetime,
 )
-from tollgate.vault.sealing import list_exposed, make_owner, open_account, seal_account
-from tollgate.vault.signing import fingerprint, fingerprint_account
+from tollgate.vault import sealing, signing
 from tollgate.vault.wallets.contents import WalletTokenError
 from tollgate.vault.wallets.loading import open_wallet_token
 
@@ -103,7 +101,7 @@ async def _open_kept(app: App, known: Registration) -> Instrument | None:
     found = await find_sealed_registration(app.database, known.merchant_id, known.id)
     if found is None or found[1] is None:
         return None
-    return open_account(found[1], owner=make_registration_owner(known), keyring=app.keyring)
+    return sealing.open_account(found[1], owner=make_registration_owner(known), keyring=app.keyring)
 
 
 async def find_same(
@@ -116,7 +114,7 @@ async def find_same(
     """
     if not channel.reuses_registrations:
         return None
-    print_of_account = fingerprint_account(account, brand, channel.merchant_id, app.keyring)
+    print_of_account = signing.fingerprint_account(account, brand, channel.merchant_id, app.keyring)
     if print_of_account is None:
         return None
     for known in await list_same_accounts(app.database, channel.merchant_id, print_of_account, _SAME_MAX):
@@ -165,17 +163,17 @@ def start_registration(
 
 
 def seal_registration(app: App, registration: Registration, account: Instrument) -> NewRegistration:
-    print_of_account = fingerprint_account(account, registration.brand, registration.merchant_id, app.keyring)
+    print_of_account = signing.fingerprint_account(account, registration.brand, registration.merchant_id, app.keyring)
     if print_of_account is None:
         return NewRegistration(registration, None)
-    sealed = seal_account(account, owner=make_registration_owner(registration), keyring=app.keyring)
+    sealed = sealing.seal_account(account, owner=make_registration_owner(registration), keyring=app.keyring)
     new = msgspec.structs.replace(registration, fingerprint=print_of_account)
     is_token_wanted = wants_token(app, new.channel_id, new.brand, new.test_mode)
     return NewRegistration(new, sealed, is_token_wanted)
 
 
 def make_registration_owner(registration: Registration) -> str:
-    return make_owner(REGISTRATION_NOUN, registration.merchant_id, registration.id)
+    return sealing.make_owner(REGISTRATION_NOUN, registration.merchant_id, registration.id)
 
 
 # ---- opened to pay with ----
@@ -195,7 +193,7 @@ async def open_registration(app: App, merchant_id: MerchantId, registration_id: 
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the registration belongs to another environment")
     if sealed is None:
         raise Refusal(get_result(codes.REGISTRATION_WITHOUT_ACCOUNT))
-    account = open_account(sealed, owner=make_registration_owner(registration), keyring=app.keyring)
+    account = sealing.open_account(sealed, owner=make_registration_owner(registration), keyring=app.keyring)
     await _note_use(app, registration)
     return RegisteredAccount(registration, account)
 
@@ -219,7 +217,7 @@ def _check_id(registration_id: str) -> None:
 async def _explain_unknown(
     app: App, merchant_id: MerchantId, registration_id: str, unknown: type[Refusal] = Refusal
 ) -> Refusal:
-    if await find_payment(app.database, merchant_id, registration_id) is not None:
+    if await payments.find_payment(app.database, merchant_id, registration_id) is not None:
         return Refusal(get_result(codes.NOT_A_REGISTRATION))
     return unknown(get_result(codes.REGISTRATION_UNKNOWN))
 
@@ -260,7 +258,7 @@ def find_registration_change(app: App, completed: Payment) -> RegistrationChange
 def refuse_exposed(account: Instrument, echo: Mapping[str, str], idempotency_key: IdempotencyKey | None) -> None:
     """Compares an opened account with `echo`, which is stored of the request, and with the key of `claim`."""
     texts = list_exposing(echo, idempotency_key.key if idempotency_key else "")
-    exposed = list_exposed(account, texts) if texts else []
+    exposed = sealing.list_exposed(account, texts) if texts else []
     if exposed:
         raise refuse_numbers(exposed)
 
@@ -270,7 +268,7 @@ def refuse_exposed_sealed(
 ) -> None:
     """Compares a sealed account, which is opened only if some text has enough digits."""
     if sealed is not None and list_exposing(echo, idempotency_key.key if idempotency_key else ""):
-        refuse_exposed(open_account(sealed, owner=owner, keyring=app.keyring), echo, idempotency_key)
+        refuse_exposed(sealing.open_account(sealed, owner=owner, keyring=app.keyring), echo, idempotency_key)
 
 
 async def refuse_exposed_payment(
@@ -285,8 +283,8 @@ async def refuse_exposed_payment(
     if card is not None:
         texts = {name: text for name, text in texts.items() if card.bin in keep_digits(text)}
     if texts:
-        sealed = await get_sealed_account(app.database, first.merchant_id, first.id)
-        owner = make_owner("payment", first.merchant_id, first.id)
+        sealed = await payments.get_sealed_account(app.database, first.merchant_id, first.id)
+        owner = sealing.make_owner("payment", first.merchant_id, first.id)
         refuse_exposed_sealed(sealed, owner, echo, idempotency_key, app)
 
 
@@ -308,13 +306,13 @@ async def open_wallet(
     except WalletTokenError as failure:
         return codes.NETWORK_TOKEN_EXPIRED if failure.is_expired else codes.WALLET_TOKEN_UNREADABLE
     refuse_exposed(opened.card.account, echo, idempotency_key)
-    use = fingerprint("wallet", [wallet, opened.unique], app.keyring)
+    use = signing.fingerprint("wallet", [wallet, opened.unique], app.keyring)
     request = None
     if idempotency_key is not None:
-        request = fingerprint(
+        request = signing.fingerprint(
             "wallet request",
             [idempotency_key.channel_id, idempotency_key.key, idempotency_key.fingerprint.hex()],
             app.keyring,
         )
-    is_first = await record_wallet_use(app.database, channel.merchant_id, use, now, request)
+    is_first = await merchants.record_wallet_use(app.database, channel.merchant_id, use, now, request)
     return opened.card if is_first else codes.DUPLICATE_REQUEST

@@ -13,16 +13,7 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals, Role
 from tollgate.payments import ledger
-from tollgate.payments.following import (
-    FOLLOWINGS,
-    REFUNDABLE,
-    REFUSALS,
-    Action,
-    Draw,
-    Following,
-    Until,
-    choose_following,
-)
+from tollgate.payments.following import FOLLOWINGS, REFUSALS, Action, Draw, Following, Until, choose_following
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import OPEN_STATES, Payment, State
 from tollgate.values import DAY, Instant, Money, PaymentId
@@ -196,7 +187,7 @@ def get_money_source(named: Payment, chain: Mapping[str, Payment]) -> Payment:
 
 _MOVES_ANOTHERS_MONEY = frozenset(
     code for code, row in PAYMENT_TYPES.items() if row.role in (Role.FOLLOWS, Role.SYSTEM)
-).difference(REFUNDABLE)
+).difference(PAYMENT_TYPES["RF"].follows)
 
 
 # ---- what does it move? ----
