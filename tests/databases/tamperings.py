@@ -62,7 +62,7 @@ FACTS: dict[str, Tampering] = {
     "echo": _change_payment("echo", """'{"numberOfCaptures": "98"}'""", "pa"),
     "details": _change_payment("details", """'{"AcquirerResponse": "00"}'""", "db declined"),
 }
-"""One for each fact that a seal covers, in the order of the facts."""
+"""A change of each column that the signature of a payment covers."""
 
 BALANCES: dict[str, Tampering] = {
     column: _change_payment(column, f"{column} + 1", "pa", Proof.BALANCE) for column in Balance.__struct_fields__

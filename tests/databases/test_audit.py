@@ -17,7 +17,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
 from tollgate.payments.audit import Finding, Proof
 from tollgate.payments.checkout import REMIND_TOPIC
-from tollgate.payments.completion import list_facts
+from tollgate.payments.completion import SIGNED
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, Entry
 from tollgate.payments.payment import RecoveryTask, State
@@ -118,11 +118,8 @@ def _show(findings: Sequence[Finding]) -> list[str]:
     return [f"{finding.proof}: {finding.render()}" for finding in findings]
 
 
-async def test_there_is_a_tampering_for_every_fact_and_column(store: Database, stock: Stock) -> None:
-    payment = await find_payment(store, MERCHANT.id, PaymentId(stock.ids["db"]))
-
-    assert payment is not None
-    assert len(FACTS) == len(list_facts(payment))
+def test_there_is_a_tampering_for_every_signed_member_and_column() -> None:
+    assert set(FACTS) == {*SIGNED, "amount", "currency"} - {"money"}
     assert list(BALANCES) == list(Balance.__struct_fields__)
     assert set(LINES) == set(Entry.__struct_fields__)
     assert set(EVENTS) == set(Event.__struct_fields__)

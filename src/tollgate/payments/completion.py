@@ -5,6 +5,9 @@ Nothing is written here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
+
 import msgspec
 
 from tollgate.payments.chain import list_completion_changes
@@ -123,44 +126,13 @@ def list_entries(payment: Payment) -> list[Entry]:
     return [entry, released]
 
 
-def list_facts(payment: Payment) -> tuple[object, ...]:
-    """What the seal of a row covers: whose money it is, how much, its place in the chain, and what was told of it.
+SIGNED = tuple(
+    name for name in Payment.__struct_fields__ if name not in {"balance", "deadline_at", "lifecycle_id", "mac"}
+)
+"""The members of a payment that its signature covers. The balance is the sum of signed rows and changes with them."""
 
-    Not the balance, which is the sum of sealed rows and moves with them.
-    """
-    money, action, card = payment.money, payment.action, payment.card
-    return (
-        payment.merchant_id,
-        payment.channel_id,
-        payment.id,
-        payment.chain_id,
-        payment.position,
-        payment.referenced_id,
-        payment.checkout_id,
-        payment.registration_id,
-        payment.return_url,
-        payment.payment_type,
-        action and action.value,
-        payment.state.value,
-        money.hundredths,
-        money.currency,
-        payment.releases,
-        payment.closes,
-        payment.test_mode and payment.test_mode.value,
-        payment.created_at,
-        payment.completed_at,
-        payment.outcome and payment.outcome.value,
-        payment.result_code,
-        payment.brand,
-        payment.method,
-        payment.descriptor,
-        payment.short_id,
-        payment.ndc,
-        payment.merchant_transaction_id,
-        card and msgspec.structs.astuple(card),
-        payment.echo,
-        payment.details,
-    )
+list_facts: Callable[[Payment], tuple[object, ...]] = attrgetter(*SIGNED)
+"""Returns the values that the signature of a payment covers."""
 
 
 def may_have_taken(payment: Payment) -> bool:

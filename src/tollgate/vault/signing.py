@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-import orjson
+import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -24,13 +24,16 @@ MAC_BYTES = 1 + _DIGEST_BYTES
 """The version of its key stands before the hash."""
 
 
+_encode = msgspec.json.Encoder(enc_hook=dict).encode
+
+
 def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
     """The facts are written as a JSON list, so that no two lists read the same; a purpose has up to 16 bytes.
 
     Keyed BLAKE2b takes less than half the time of HMAC over the same facts, and every payment waits for it.
     """
     version = keyring.fingerprint_version
-    message, key, person = orjson.dumps(facts, default=dict), keyring.fingerprint_key, purpose.encode()
+    message, key, person = _encode(facts), keyring.fingerprint_key, purpose.encode()
     return bytes([version & 0xFF]) + blake2b(message, digest_size=_DIGEST_BYTES, key=key, person=person).digest()
 
 
