@@ -87,7 +87,7 @@ def check_setting(changed: Changed) -> None:
 
 ADDITIONS = {
     "parameter": Addition(
-        (Edit("catalog/parameters/merchant.py", 'Parameter("mcc"', 'Parameter("openingYear", text(4, 4)),\n        '),),
+        (Edit("catalog/parameters/merchant.py", 'plain("mcc"', 'Parameter("openingYear", text(4, 4)),\n        '),),
         check_parameter,
     ),
     "brand": Addition(

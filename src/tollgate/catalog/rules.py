@@ -7,11 +7,24 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from tollgate.catalog.rule import Check, Fields, Rule, Situation
-from tollgate.catalog.rule_rows import ROWS
+from tollgate.catalog.rule_rows.accounts import ACCOUNT_RULES
+from tollgate.catalog.rule_rows.baskets import BASKET_RULES
+from tollgate.catalog.rule_rows.links import LINK_RULES
+from tollgate.catalog.rule_rows.people import PEOPLE_RULES
+from tollgate.catalog.rule_rows.registrations import REGISTRATION_RULES
+from tollgate.catalog.rule_rows.requests import REQUEST_RULES
 from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.values import Fault
 
-RULES: tuple[Rule, ...] = ROWS
+RULES: tuple[Rule, ...] = (
+    *REQUEST_RULES,
+    *REGISTRATION_RULES,
+    *ACCOUNT_RULES,
+    *PEOPLE_RULES,
+    *BASKET_RULES,
+    *LINK_RULES,
+)
+"""The order is that in which faults are listed."""
 
 _BY_OPERATION: Mapping[str, tuple[Rule, ...]] = {
     operation: tuple(rule for rule in RULES if not rule.operations or operation in rule.operations)

@@ -9,7 +9,7 @@ import re
 from difflib import get_close_matches
 from functools import lru_cache
 
-from tollgate.catalog.parameters import ALIASES, PARAMETERS
+from tollgate.catalog.parameters.names import ALIASES, PARAMETERS
 
 _NAME_LENGTH_MAX = 64
 _LENGTH_DIFFERENCE_MAX = 3

@@ -4,7 +4,7 @@ Which of them a brand needs is a rule.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, OPEN, REQUIRED, SEAL, Parameter, Use, mount, several
+from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, REQUIRED, SEAL, Parameter, Use, mount, plain, several
 from tollgate.catalog.shape import bic, choice, country2, date, digits, iban, name, pattern, text
 
 _MONTH = pattern("0[1-9]|1[0-2]", 2, 2, notation="N2, 01-12")
@@ -20,10 +20,9 @@ CARD = mount(
         Parameter("expiryMonth", _MONTH, REQUIRED, note="Month it expires"),
         Parameter("expiryYear", _YEAR, REQUIRED, note="Year it expires"),
         Parameter("cvv", digits(3, 4), CONDITIONAL, NEVER, note="Security code; used once, never kept"),
-        Parameter(
+        plain(
             "numberType",
             choice("PAN", "DPAN"),
-            secrecy=OPEN,
             note="DPAN is a number made for one device",
             use=Use.IDENTITY | Use.NOT_FORM,
         ),
@@ -40,18 +39,17 @@ _WALLET = (
         note="The wallet's encrypted token, as received",
         use=Use.IDENTITY,
     ),
-    Parameter(
+    plain(
         "source",
         _SOURCE,
         CONDITIONAL,
-        OPEN,
         note="Where a token opened by the merchant came from",
         use=Use.IDENTITY | Use.NOT_FORM,
     ),
 )
 _WALLET_A_ONLY = (
-    Parameter("cardNetwork", text(1, 64), secrecy=OPEN, note="Network as the wallet names it"),
-    Parameter("cardType", text(1, 64), secrecy=OPEN, note="Card type as the wallet names it"),
+    plain("cardNetwork", text(1, 64), note="Network as the wallet names it"),
+    plain("cardType", text(1, 64), note="Card type as the wallet names it"),
 )
 
 WALLETS = (
@@ -90,7 +88,7 @@ TOKEN_ACCOUNT = mount(
     "tokenAccount",
     (
         Parameter("number", digits(12, 19), REQUIRED, SEAL, note="The token that stands for a card", use=Use.IDENTITY),
-        Parameter("type", choice("EXTERNAL", "NETWORK"), REQUIRED, OPEN, note="Who issued the token", use=Use.IDENTITY),
+        plain("type", choice("EXTERNAL", "NETWORK"), REQUIRED, note="Who issued the token", use=Use.IDENTITY),
         *several("expiryMonth", _MONTH),
         *several("expiryYear", _YEAR),
         Parameter(

@@ -5,222 +5,170 @@ Accounts and people have their own files.
 from __future__ import annotations
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.parameters import row
+from tollgate.catalog.parameters.row import (
+    AMOUNT,
+    BOOLEAN,
+    CONDITIONAL,
+    MERCHANT_REFERENCE,
+    NEVER,
+    REQUIRED,
+    Parameter,
+    Use,
+    mount,
+    plain,
+)
 from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES, PAYMENT_TYPES, Reconciliation
 from tollgate.catalog.shape import Between, choice, currency, date, number, pattern, return_url, text, url
 
 _REGISTRATION_ID = pattern("[a-zA-Z0-9-]{1,48}", 1, 48)
 
-BASIC = row.mount(
+BASIC = mount(
     "",
     (
-        row.Parameter(
+        plain(
             "amount",
-            row.AMOUNT,
-            row.REQUIRED,
-            row.OPEN,
+            AMOUNT,
+            REQUIRED,
             note="What is processed; taxes and shipping are already in it",
-            use=row.Use.ONE_PAYMENT,
+            use=Use.ONE_PAYMENT,
         ),
-        row.Parameter("taxAmount", row.AMOUNT, row.CONDITIONAL, row.OPEN, note="Tax contained in the amount"),
-        row.Parameter("discountAmount", row.AMOUNT, secrecy=row.OPEN, note="Discount on the whole invoice"),
-        row.Parameter(
-            "currency", currency(), row.REQUIRED, row.OPEN, note="Currency of the amount", use=row.Use.ONE_PAYMENT
-        ),
-        row.Parameter(
+        plain("taxAmount", AMOUNT, CONDITIONAL, note="Tax contained in the amount"),
+        plain("discountAmount", AMOUNT, note="Discount on the whole invoice"),
+        plain("currency", currency(), REQUIRED, note="Currency of the amount", use=Use.ONE_PAYMENT),
+        plain(
             "paymentBrand",
             pattern("[a-zA-Z0-9_]{1,32}", 1, 32),
-            row.CONDITIONAL,
-            row.OPEN,
+            CONDITIONAL,
             note="Payment method; may be left out when a card number tells it",
-            use=row.Use.FORM,
+            use=Use.FORM,
         ),
-        row.Parameter(
-            "paymentType",
-            choice(*PAYMENT_TYPES),
-            row.REQUIRED,
-            row.OPEN,
-            note="What is asked for",
-            use=row.Use.ONE_PAYMENT,
+        plain("paymentType", choice(*PAYMENT_TYPES), REQUIRED, note="What is asked for", use=Use.ONE_PAYMENT),
+        plain(
+            "integrity", BOOLEAN, note="Ask for the integrity hash of the payment script", use=Use.CHECKOUT | Use.LINK
         ),
-        row.Parameter(
-            "integrity",
-            row.BOOLEAN,
-            secrecy=row.OPEN,
-            note="Ask for the integrity hash of the payment script",
-            use=row.Use.CHECKOUT | row.Use.LINK,
-        ),
-        row.Parameter(
+        plain(
             "overridePaymentType[brand]",
             choice(*ANNOUNCED_PAYMENT_TYPES),
-            secrecy=row.OPEN,
             note="Type for one brand, at the creation of a checkout only",
-            use=row.Use.CHECKOUT,
+            use=Use.CHECKOUT,
         ),
-        row.Parameter("descriptor", text(1, 127), secrecy=row.OPEN, note="Text for the shopper's statement"),
-        row.Parameter(
+        plain("descriptor", text(1, 127), note="Text for the shopper's statement"),
+        plain(
             "merchantTransactionId",
-            row.MERCHANT_REFERENCE,
-            row.CONDITIONAL,
-            row.OPEN,
+            MERCHANT_REFERENCE,
+            CONDITIONAL,
             note="The merchant's own reference",
             holds_code=True,
-            use=row.Use.REGISTRATION,
+            use=Use.REGISTRATION,
         ),
-        row.Parameter(
+        plain(
             "merchantInvoiceId",
-            row.MERCHANT_REFERENCE,
-            secrecy=row.OPEN,
+            MERCHANT_REFERENCE,
             note="Invoice number, not sent onward",
             holds_code=True,
-            use=row.Use.REGISTRATION,
+            use=Use.REGISTRATION,
         ),
-        row.Parameter(
-            "merchantMemo", row.MERCHANT_REFERENCE, secrecy=row.OPEN, note="For reports only", use=row.Use.REGISTRATION
-        ),
-        row.Parameter(
+        plain("merchantMemo", MERCHANT_REFERENCE, note="For reports only", use=Use.REGISTRATION),
+        plain(
             "transactionCategory",
             pattern("[a-zA-Z0-9]{0,32}", 0, 32),
-            secrecy=row.OPEN,
             note="EC, MO, TO, PO, PM or MOTO: how the order was placed",
         ),
-        row.Parameter(
-            "sequence",
-            choice("FINAL"),
-            secrecy=row.OPEN,
-            note="Marks the last capture, reversal or refund",
-            use=row.Use.ONE_PAYMENT,
-        ),
-        row.Parameter("numberOfCaptures", number(1, 98), secrecy=row.OPEN, note="How many partial captures may come"),
-        row.Parameter(
-            "promotionCode", pattern("[A-Za-z0-9]{0,15}", 0, 15), secrecy=row.OPEN, note="One code per order"
-        ),
-        row.Parameter("locale", text(1, 10), secrecy=row.OPEN, note="Language and region"),
-        row.Parameter("transactionPurposeCode", text(1, 12), secrecy=row.OPEN, note="Purpose of a money transfer"),
-        row.Parameter("integrationType", text(1, 10), secrecy=row.OPEN),
-        row.Parameter(
-            "transactionBai", text(1, 2), secrecy=row.OPEN, note="Business application id of a direct transfer"
-        ),
-        row.Parameter(
-            "transactionTti", text(1, 3), secrecy=row.OPEN, note="Transaction type identifier of a send service"
-        ),
-        row.Parameter(
+        plain("sequence", choice("FINAL"), note="Marks the last capture, reversal or refund", use=Use.ONE_PAYMENT),
+        plain("numberOfCaptures", number(1, 98), note="How many partial captures may come"),
+        plain("promotionCode", pattern("[A-Za-z0-9]{0,15}", 0, 15), note="One code per order"),
+        plain("locale", text(1, 10), note="Language and region"),
+        plain("transactionPurposeCode", text(1, 12), note="Purpose of a money transfer"),
+        plain("integrationType", text(1, 10)),
+        plain("transactionBai", text(1, 2), note="Business application id of a direct transfer"),
+        plain("transactionTti", text(1, 3), note="Transaction type identifier of a send service"),
+        plain(
             "transactionProcessingCode",
             choice("PURCHASE", "FUNDING", "PAYMENT"),
-            secrecy=row.OPEN,
             note="PURCHASE unless it is said otherwise",
         ),
-        row.Parameter(
-            "lifecycleId",
-            text(1, 35),
-            secrecy=row.OPEN,
-            note="Ties an authorisation to what follows it",
-            holds_code=True,
-        ),
-        row.Parameter(
+        plain("lifecycleId", text(1, 35), note="Ties an authorisation to what follows it", holds_code=True),
+        plain(
             "referenceUuid",
             text(1, 32),
-            secrecy=row.OPEN,
             note="Names an earlier payment instead of the path",
             holds_code=True,
-            use=row.Use.ONE_PAYMENT,
+            use=Use.ONE_PAYMENT,
         ),
-        row.Parameter(
-            "testMode", choice("EXTERNAL", "INTERNAL"), secrecy=row.OPEN, note="INTERNAL unless it is said otherwise"
-        ),
-        row.Parameter(
-            "transactionDueDate",
-            date(),
-            row.CONDITIONAL,
-            row.OPEN,
-            note="When a direct debit falls due",
-            use=row.Use.ONE_PAYMENT,
-        ),
+        plain("testMode", choice("EXTERNAL", "INTERNAL"), note="INTERNAL unless it is said otherwise"),
+        plain("transactionDueDate", date(), CONDITIONAL, note="When a direct debit falls due", use=Use.ONE_PAYMENT),
     ),
 )
 
-ACCESS = row.mount(
+ACCESS = mount(
     "",
     (
-        row.Parameter(
+        plain(
             "entityId",
             pattern("[a-f0-9]{32}", 32, 32),
-            row.CONDITIONAL,
-            row.OPEN,
+            CONDITIONAL,
             note="The channel; also taken as authentication.entityId",
             holds_code=True,
         ),
-        row.Parameter(
-            "authentication.userId", text(1, 255), secrecy=row.NEVER, note="Lenient channels only, instead of a token"
+        Parameter(
+            "authentication.userId", text(1, 255), secrecy=NEVER, note="Lenient channels only, instead of a token"
         ),
-        row.Parameter("authentication.password", text(1, 255), secrecy=row.NEVER, note="Lenient channels only"),
+        Parameter("authentication.password", text(1, 255), secrecy=NEVER, note="Lenient channels only"),
     ),
 )
 
-ASYNC = row.mount(
+ASYNC = mount(
     "",
     (
-        row.Parameter(
+        plain(
             "shopOrigin",
             pattern(r"https?://[a-zA-Z0-9.\-\[\]:]{1,255}", 8, 263),
-            secrecy=row.OPEN,
             note="Origin of the page that shows the payment form; sent by the form itself",
-            use=row.Use.FORM_ADDITION,
+            use=Use.FORM_ADDITION,
         ),
-        row.Parameter(
+        Parameter(
             "shopperResultUrl",
             return_url(),
-            row.CONDITIONAL,
+            CONDITIONAL,
             note="Where the shopper's browser comes back to",
-            use=row.Use.FORM_ADDITION | row.Use.ONE_PAYMENT | row.Use.AUTHENTICATION,
+            use=Use.FORM_ADDITION | Use.ONE_PAYMENT | Use.AUTHENTICATION,
         ),
-        row.Parameter(
-            "notificationUrl", url(), note="Called with id and resourcePath when a result is known (deprecated)"
-        ),
+        Parameter("notificationUrl", url(), note="Called with id and resourcePath when a result is known (deprecated)"),
     ),
 )
 
-FOREX = row.mount(
+FOREX = mount(
     "forex",
     (
-        row.Parameter("amount", row.AMOUNT, row.CONDITIONAL, row.OPEN, note="Amount the shopper was shown"),
-        row.Parameter("currency", currency(), row.CONDITIONAL, row.OPEN, note="Currency the shopper was shown"),
+        plain("amount", AMOUNT, CONDITIONAL, note="Amount the shopper was shown"),
+        plain("currency", currency(), CONDITIONAL, note="Currency the shopper was shown"),
     ),
 )
 
-REGISTRATION = row.mount(
+REGISTRATION = mount(
     "",
     (
-        row.Parameter(
+        plain(
             "createRegistration",
-            row.BOOLEAN,
-            secrecy=row.OPEN,
+            BOOLEAN,
             note="Store the account; the answer names the registration",
-            use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.ONE_PAYMENT,
+            use=Use.FORM_ADDITION | Use.FORM_QUESTION | Use.ONE_PAYMENT,
         ),
-        row.Parameter(
-            "overrideHolder",
-            row.BOOLEAN,
-            secrecy=row.OPEN,
-            note="Let a sent holder fill an empty stored one, once",
-            use=row.Use.ONE_PAYMENT,
-        ),
-        row.Parameter(
+        plain("overrideHolder", BOOLEAN, note="Let a sent holder fill an empty stored one, once", use=Use.ONE_PAYMENT),
+        plain(
             "registrationId",
             _REGISTRATION_ID,
-            row.CONDITIONAL,
-            row.OPEN,
+            CONDITIONAL,
             note="Pay with this stored account",
             holds_code=True,
-            use=row.Use.FORM | row.Use.ONE_PAYMENT,
+            use=Use.FORM | Use.ONE_PAYMENT,
         ),
-        row.Parameter(
+        plain(
             "registrations[n].id",
             _REGISTRATION_ID,
-            secrecy=row.OPEN,
             note="Stored accounts a checkout offers",
             holds_code=True,
-            use=row.Use.CHECKOUT,
+            use=Use.CHECKOUT,
         ),
     ),
 )
@@ -248,41 +196,28 @@ _KIND_LIST = pattern(
 _METHOD_LIST = pattern("[A-Z]{2}(,[A-Z]{2}){0,15}", 2, 47)
 _ORDER = pattern("(?i:asc|desc)", 3, 4, message="must be ASC or DESC", notation="AN4, ASC or DESC in any case")
 
-REPORTING = row.mount(
+REPORTING = mount(
     "",
     (
-        row.Parameter(
+        plain(
             "shortId",
             pattern(r"[0-9]{4}\.[0-9]{4}\.[0-9]{4}", 14, 14),
-            secrecy=row.OPEN,
             note="Narrows a list of payments",
             holds_code=True,
         ),
-        row.Parameter("limit", number(1, LIMITS.query_page_max), secrecy=row.OPEN, note="How many payments a page has"),
-        row.Parameter(
-            "pageNo", _PAGE_NUMBER, secrecy=row.OPEN, note="Which page of a list; 1 unless it is said otherwise"
-        ),
-        row.Parameter(
+        plain("limit", number(1, LIMITS.query_page_max), note="How many payments a page has"),
+        plain("pageNo", _PAGE_NUMBER, note="Which page of a list; 1 unless it is said otherwise"),
+        plain(
             "cursor",
             pattern("[A-Za-z0-9_-]{1,255}", 1, 255, message="must be the cursor of an earlier page"),
-            secrecy=row.OPEN,
             note="Where an earlier page ended; its filters are sent again, unchanged",
             holds_code=True,
         ),
-        row.Parameter(
-            "sortValue", choice("SettlementTxDate"), secrecy=row.OPEN, note="What settled transactions are sorted by"
-        ),
-        row.Parameter("sortOrder", _ORDER, secrecy=row.OPEN, note="ASC, the oldest first, unless it is said otherwise"),
-        row.Parameter(
-            "includeLinkedTransactions", row.BOOLEAN, secrecy=row.OPEN, note="Show the rest of the chain as well"
-        ),
-        row.Parameter("paymentTypes", _KIND_LIST, secrecy=row.OPEN, note="Only payments of these types"),
-        row.Parameter("paymentMethods", _METHOD_LIST, secrecy=row.OPEN, note="Only payments by these methods"),
-        row.Parameter(
-            "reconciliationType",
-            choice(*Reconciliation),
-            secrecy=row.OPEN,
-            note="Only settled transactions of this type",
-        ),
+        plain("sortValue", choice("SettlementTxDate"), note="What settled transactions are sorted by"),
+        plain("sortOrder", _ORDER, note="ASC, the oldest first, unless it is said otherwise"),
+        plain("includeLinkedTransactions", BOOLEAN, note="Show the rest of the chain as well"),
+        plain("paymentTypes", _KIND_LIST, note="Only payments of these types"),
+        plain("paymentMethods", _METHOD_LIST, note="Only payments by these methods"),
+        plain("reconciliationType", choice(*Reconciliation), note="Only settled transactions of this type"),
     ),
 )

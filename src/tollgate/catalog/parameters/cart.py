@@ -5,7 +5,17 @@ How many there may be is a limit and a rule.
 from __future__ import annotations
 
 from tollgate.catalog import shape
-from tollgate.catalog.parameters.row import AMOUNT, BOOLEAN, CONDITIONAL, EXACT_AMOUNT, OPEN, Parameter, mount, several
+from tollgate.catalog.parameters.row import (
+    AMOUNT,
+    BOOLEAN,
+    CONDITIONAL,
+    EXACT_AMOUNT,
+    OPEN,
+    Parameter,
+    mount,
+    plain,
+    several,
+)
 
 _ITEM_TYPES = ("PHYSICAL", "DIGITAL", "MIXED", "ANONYMOUS_DONATION", "AUTHORITIES_PAYMENT")
 _PERCENTAGE = shape.pattern(
@@ -34,33 +44,31 @@ CART_ITEMS = mount(
     (
         *several("name", shape.text(1, 255), CONDITIONAL, OPEN),
         *several("merchantItemId", shape.text(1, 255), CONDITIONAL, OPEN, holds_code=True),
-        Parameter("description", shape.text(1, 2048), CONDITIONAL, OPEN),
-        Parameter("type", shape.choice(*_ITEM_TYPES), CONDITIONAL, OPEN),
-        Parameter("quantity", shape.pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, OPEN, holds_code=True),
-        Parameter("currency", shape.currency(), CONDITIONAL, OPEN),
-        Parameter("price", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Per unit, with tax and discount"),
-        Parameter("totalAmount", EXACT_AMOUNT, CONDITIONAL, OPEN),
-        Parameter("taxAmount", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Per unit"),
-        Parameter("totalTaxAmount", EXACT_AMOUNT, CONDITIONAL, OPEN),
-        Parameter("tax", _PERCENTAGE, CONDITIONAL, OPEN),
-        Parameter("taxCategory", shape.choice("AA", "S", "E", "Z"), CONDITIONAL, OPEN),
-        Parameter("shipping", AMOUNT, CONDITIONAL, OPEN),
-        Parameter("discount", EXACT_AMOUNT, CONDITIONAL, OPEN),
-        Parameter("commodityCode", shape.digits(1, 8), secrecy=OPEN, note="UNSPSC", holds_code=True),
-        Parameter("commodityDescription", shape.text(1, 50), secrecy=OPEN),
-        Parameter("originalPrice", shape.text(1, 255), secrecy=OPEN, note="Without tax and discount"),
+        plain("description", shape.text(1, 2048), CONDITIONAL),
+        plain("type", shape.choice(*_ITEM_TYPES), CONDITIONAL),
+        plain("quantity", shape.pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, holds_code=True),
+        plain("currency", shape.currency(), CONDITIONAL),
+        plain("price", EXACT_AMOUNT, CONDITIONAL, note="Per unit, with tax and discount"),
+        plain("totalAmount", EXACT_AMOUNT, CONDITIONAL),
+        plain("taxAmount", EXACT_AMOUNT, CONDITIONAL, note="Per unit"),
+        plain("totalTaxAmount", EXACT_AMOUNT, CONDITIONAL),
+        plain("tax", _PERCENTAGE, CONDITIONAL),
+        plain("taxCategory", shape.choice("AA", "S", "E", "Z"), CONDITIONAL),
+        plain("shipping", AMOUNT, CONDITIONAL),
+        plain("discount", EXACT_AMOUNT, CONDITIONAL),
+        plain("commodityCode", shape.digits(1, 8), note="UNSPSC", holds_code=True),
+        plain("commodityDescription", shape.text(1, 50)),
+        plain("originalPrice", shape.text(1, 255), note="Without tax and discount"),
         *several("sku sellerId", shape.text(1, 255), secrecy=OPEN, holds_code=True),
         *several("shippingMethod", shape.text(1, 255), secrecy=OPEN),
         *several("giftMessage shippingInstructions", shape.text(1, 255)),
         *several("shippingTrackingNumber", shape.text(1, 255), holds_code=True),
-        Parameter(
-            "quantityUnit", shape.choice("M", "CM", "KG", "G", "COUNT"), secrecy=OPEN, note="COUNT unless it is said"
-        ),
+        plain("quantityUnit", shape.choice("M", "CM", "KG", "G", "COUNT"), note="COUNT unless it is said"),
         *several("productUrl imageUrl", shape.url(), secrecy=OPEN),
-        Parameter("totalDiscountAmount", AMOUNT, secrecy=OPEN),
+        plain("totalDiscountAmount", AMOUNT),
         *several("productCode partNumber vatReferenceNumber", shape.text(1, 30), secrecy=OPEN, holds_code=True),
-        Parameter("itemNumber", shape.number(1, 999), secrecy=OPEN, note="Line of the invoice"),
-        Parameter("deliveryDate", shape.date(), secrecy=OPEN),
+        plain("itemNumber", shape.number(1, 999), note="Line of the invoice"),
+        plain("deliveryDate", shape.date()),
     ),
 ) + mount("cart.items[n].recipient", _RECIPIENT)
 

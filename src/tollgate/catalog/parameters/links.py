@@ -5,7 +5,7 @@ What it pays for is described by the rows of any checkout.
 from __future__ import annotations
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.parameters.row import BOOLEAN, OPEN, Parameter, Use, mount, several
+from tollgate.catalog.parameters.row import BOOLEAN, OPEN, Use, mount, plain, several
 from tollgate.catalog.shape import choice, number, pattern
 
 UNITS_MAX = {"HOUR": 365 * 24, "DAY": 365, "MONTH": 12, "YEAR": 1}
@@ -38,29 +38,28 @@ LINKS = (
     *mount(
         "",
         (
-            Parameter(
+            plain(
                 "validUntil",
                 _LIFETIME,
-                secrecy=OPEN,
                 note=f"How long a payment link lives, {LIMITS.link_days} days by default and a year at most",
                 holds_code=True,
             ),
-            Parameter("validUntilUnit", choice(*UNITS_MAX), secrecy=OPEN, note="DAY unless it is said otherwise"),
-            Parameter("termsAndConditionsUrl", _ADDRESS, secrecy=OPEN, note="Linked from the page", holds_code=True),
-            Parameter("privacyPolicyUrl", _ADDRESS, secrecy=OPEN, note="Linked from the page", holds_code=True),
-            Parameter("collectBilling", BOOLEAN, secrecy=OPEN, note="The form asks for the billing address"),
-            Parameter("mandatoryBilling", BOOLEAN, secrecy=OPEN, note="The form insists on the billing address"),
-            Parameter("createQRCode", BOOLEAN, secrecy=OPEN, note="Answer the link as a code to scan, too"),
+            plain("validUntilUnit", choice(*UNITS_MAX), note="DAY unless it is said otherwise"),
+            plain("termsAndConditionsUrl", _ADDRESS, note="Linked from the page", holds_code=True),
+            plain("privacyPolicyUrl", _ADDRESS, note="Linked from the page", holds_code=True),
+            plain("collectBilling", BOOLEAN, note="The form asks for the billing address"),
+            plain("mandatoryBilling", BOOLEAN, note="The form insists on the billing address"),
+            plain("createQRCode", BOOLEAN, note="Answer the link as a code to scan, too"),
         ),
         use=Use.LINK,
     ),
     *mount(
         "layout",
         (
-            Parameter("logo", _ADDRESS, secrecy=OPEN, note="Shown beside the merchant's name", holds_code=True),
+            plain("logo", _ADDRESS, note="Shown beside the merchant's name", holds_code=True),
             *several("logoWidth", number(16, 600), secrecy=OPEN, holds_code=True),
             *several("logoHeight", number(16, 200), secrecy=OPEN, holds_code=True),
-            Parameter("backgroundImage", _ADDRESS, secrecy=OPEN, note="Shown behind the page", holds_code=True),
+            plain("backgroundImage", _ADDRESS, note="Shown behind the page", holds_code=True),
             *several("merchantNameColor amountColor payButtonColor payButtonTextColor", _COLOUR, secrecy=OPEN),
         ),
         use=Use.LINK,

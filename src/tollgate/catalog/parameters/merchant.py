@@ -4,7 +4,7 @@ Its billing and shipping addresses are mounted in places.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import EXACT_AMOUNT, HYPHEN_POSTCODE, OPEN, Parameter, mount, several
+from tollgate.catalog.parameters.row import EXACT_AMOUNT, HYPHEN_POSTCODE, OPEN, Parameter, mount, plain, several
 from tollgate.catalog.shape import country2, country_numeric, pattern, text
 
 _COORDINATES = pattern(
@@ -18,8 +18,8 @@ _COORDINATES = pattern(
 MERCHANT = mount(
     "merchant",
     (
-        Parameter("name", text(1, 100), secrecy=OPEN, note="Replaces the name on the shopper's statement"),
-        Parameter("mcc", text(1, 4), secrecy=OPEN, note="Merchant category code"),
+        plain("name", text(1, 100), note="Replaces the name on the shopper's statement"),
+        plain("mcc", text(1, 4), note="Merchant category code"),
         *several("street city", text(1, 100), secrecy=OPEN),
         *several("state", text(1, 50), secrecy=OPEN),
         *several("countryCode", country_numeric(), secrecy=OPEN),
@@ -48,9 +48,7 @@ MERCHANT = mount(
 MARKETPLACE = mount(
     "marketPlace",
     (
-        Parameter(
-            "sellers[n].id", text(1, 255), secrecy=OPEN, note="As named by cart items in sellerId", holds_code=True
-        ),
-        Parameter("sellers[n].amount", EXACT_AMOUNT, secrecy=OPEN, note="The seller's part of the amount"),
+        plain("sellers[n].id", text(1, 255), note="As named by cart items in sellerId", holds_code=True),
+        plain("sellers[n].amount", EXACT_AMOUNT, note="The seller's part of the amount"),
     ),
 )

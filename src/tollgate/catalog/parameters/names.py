@@ -82,12 +82,7 @@ WORDS: Mapping[Use, frozenset[str]] = MappingProxyType(
 """The first words of the parameters that have a use."""
 
 ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "applePay": "walletA",
-        "googlePay": "walletB",
-        "samsungPay": "walletC",
-        "authentication.entityId": "entityId",
-    }
+    {"applePay": "walletA", "googlePay": "walletB", "samsungPay": "walletC", "authentication.entityId": "entityId"}
 )
 """Alias to canonical name; an alias stands for the name itself and for everything below it."""
 
@@ -179,11 +174,6 @@ def resolve(name: str) -> Resolved | Fault | None:
     if found is not None or "[" not in name:
         return found
     return _resolve_holes(name)
-
-
-def find_parameter(name: str) -> Parameter | Fault | None:
-    found = resolve(name)
-    return found.parameter if isinstance(found, Resolved) else found
 
 
 def _resolve_holes(name: str) -> Resolved | Fault | None:

@@ -20,26 +20,21 @@ def _plain_names(names: str, length_max: int) -> tuple[row.Parameter, ...]:
 
 
 _BROWSER = (
-    row.Parameter(
-        "browser.acceptHeader", text(1, 2048), row.CONDITIONAL, row.OPEN, note="The accept header exactly as sent"
-    ),
-    row.Parameter("browser.language", text(1, 8), row.CONDITIONAL, row.OPEN, note="BCP 47 language of the browser"),
-    row.Parameter("browser.screenHeight", digits(1, 6), row.CONDITIONAL, row.OPEN, note="Pixels"),
-    row.Parameter("browser.screenWidth", digits(1, 6), row.CONDITIONAL, row.OPEN, note="Pixels"),
-    row.Parameter(
+    row.plain("browser.acceptHeader", text(1, 2048), row.CONDITIONAL, note="The accept header exactly as sent"),
+    row.plain("browser.language", text(1, 8), row.CONDITIONAL, note="BCP 47 language of the browser"),
+    row.plain("browser.screenHeight", digits(1, 6), row.CONDITIONAL, note="Pixels"),
+    row.plain("browser.screenWidth", digits(1, 6), row.CONDITIONAL, note="Pixels"),
+    row.plain(
         "browser.timezone",
         pattern("[+-]?[0-9]{1,4}", 1, 5),
         row.CONDITIONAL,
-        row.OPEN,
         note="Minutes from local time to UTC; positive west of Greenwich",
     ),
-    row.Parameter("browser.userAgent", text(1, 2048), row.CONDITIONAL, row.OPEN, note="The user agent header"),
-    row.Parameter("browser.javaEnabled", row.BOOLEAN, row.CONDITIONAL, row.OPEN, note="Whether the browser runs Java"),
-    row.Parameter(
-        "browser.javascriptEnabled", row.BOOLEAN, secrecy=row.OPEN, note="Whether the browser runs JavaScript"
-    ),
-    row.Parameter("browser.screenColorDepth", digits(1, 2), secrecy=row.OPEN, note="Bits per pixel"),
-    row.Parameter("browser.challengeWindow", number(1, 5), secrecy=row.OPEN, note="Size code of the challenge window"),
+    row.plain("browser.userAgent", text(1, 2048), row.CONDITIONAL, note="The user agent header"),
+    row.plain("browser.javaEnabled", row.BOOLEAN, row.CONDITIONAL, note="Whether the browser runs Java"),
+    row.plain("browser.javascriptEnabled", row.BOOLEAN, note="Whether the browser runs JavaScript"),
+    row.plain("browser.screenColorDepth", digits(1, 2), note="Bits per pixel"),
+    row.plain("browser.challengeWindow", number(1, 5), note="Size code of the challenge window"),
     row.Parameter("browser.deviceId", text(1, 32)),
 )
 
@@ -76,11 +71,7 @@ _CUSTOMER = (
 )
 
 CUSTOMERS = (
-    *row.mount(
-        "customer",
-        _CUSTOMER,
-        use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION,
-    ),
+    *row.mount("customer", _CUSTOMER, use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION),
     *row.mount(
         "shipping.customer",
         _CUSTOMER,
@@ -105,8 +96,7 @@ SENDER = row.mount(
         *_plain_names("givenName middleName surname", 50),
         *_PARTY,
         row.Parameter(
-            "accountNumberType",
-            choice("OTHER", "RTN_AND_BANK_ACCOUNT", "IBAN", "IBAN_AND_BIC", "CARD_ACCOUNT"),
+            "accountNumberType", choice("OTHER", "RTN_AND_BANK_ACCOUNT", "IBAN", "IBAN_AND_BIC", "CARD_ACCOUNT")
         ),
         row.Parameter(
             "sourceOfFunds",
@@ -126,13 +116,7 @@ RECIPIENT = row.mount(
         row.Parameter(
             "accountNumberType",
             choice(
-                "OTHER",
-                "RTN_AND_BANK_ACCOUNT",
-                "IBAN",
-                "PHONE_NUMBER",
-                "BAN_AND_BIC",
-                "WALLET_ID",
-                "SOCIAL_NETWORK_ID",
+                "OTHER", "RTN_AND_BANK_ACCOUNT", "IBAN", "PHONE_NUMBER", "BAN_AND_BIC", "WALLET_ID", "SOCIAL_NETWORK_ID"
             ),
         ),
     ),

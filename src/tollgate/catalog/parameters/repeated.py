@@ -5,31 +5,29 @@ When a schedule is due is not computed here.
 from __future__ import annotations
 
 from tollgate.catalog import shape
-from tollgate.catalog.parameters.row import BOOLEAN, CONDITIONAL, OPEN, REQUIRED, Parameter, Use, mount, several
+from tollgate.catalog.parameters.row import BOOLEAN, CONDITIONAL, OPEN, REQUIRED, Use, mount, plain, several
 
 STANDING_INSTRUCTION = mount(
     "standingInstruction",
     (
-        Parameter("mode", shape.choice("INITIAL", "REPEATED"), secrecy=OPEN, note="First of a series, or a later one"),
-        Parameter("source", shape.choice("CIT", "MIT"), secrecy=OPEN, note="Who started it: customer or merchant"),
-        Parameter("type", shape.choice("RECURRING", "INSTALLMENT", "UNSCHEDULED"), secrecy=OPEN),
-        Parameter("recurringType", shape.choice("SUBSCRIPTION", "STANDING_ORDER"), secrecy=OPEN),
-        Parameter(
+        plain("mode", shape.choice("INITIAL", "REPEATED"), note="First of a series, or a later one"),
+        plain("source", shape.choice("CIT", "MIT"), note="Who started it: customer or merchant"),
+        plain("type", shape.choice("RECURRING", "INSTALLMENT", "UNSCHEDULED")),
+        plain("recurringType", shape.choice("SUBSCRIPTION", "STANDING_ORDER")),
+        plain(
             "initialTransactionId",
             shape.text(1, 255),
             CONDITIONAL,
-            OPEN,
             note="Scheme reference of the first payment",
             holds_code=True,
         ),
-        Parameter("frequency", shape.digits(1, 4), CONDITIONAL, OPEN, note="Days between payments"),
-        Parameter("expiry", shape.date(), CONDITIONAL, OPEN, note="Last day of the series"),
-        Parameter("numberOfInstallments", shape.number(1, 999), CONDITIONAL, OPEN),
-        Parameter(
+        plain("frequency", shape.digits(1, 4), CONDITIONAL, note="Days between payments"),
+        plain("expiry", shape.date(), CONDITIONAL, note="Last day of the series"),
+        plain("numberOfInstallments", shape.number(1, 999), CONDITIONAL),
+        plain(
             "industryPractice",
             shape.choice("INCREMENTAL_AUTH", "RESUBMISSION", "REAUTHORIZATION", "DELAYED_CHARGES", "NO_SHOW"),
             CONDITIONAL,
-            OPEN,
             note="Needed when an authorisation names an earlier one",
         ),
     ),
@@ -39,25 +37,22 @@ STANDING_INSTRUCTION = mount(
 OLDER_RECURRING = mount(
     "",
     (
-        Parameter(
+        plain(
             "recurringType",
             shape.choice("INITIAL", "REPEATED", "REGISTRATION_BASED"),
-            secrecy=OPEN,
             note="Older spelling of standingInstruction.mode",
             use=Use.AUTHENTICATION,
         ),
-        Parameter("recurring.numberOfInstallments", shape.number(1, 999), secrecy=OPEN),
+        plain("recurring.numberOfInstallments", shape.number(1, 999)),
     ),
 )
 
 RECURRING_MIGRATION = mount(
     "recurringMigration",
     (
-        Parameter(
-            "paymentType", shape.choice("DB", "CD", "PA"), REQUIRED, OPEN, note="Type of the first payment (deprecated)"
-        ),
-        Parameter("amount", shape.amount(8), secrecy=OPEN),
-        Parameter("requestTimestamp", shape.timestamp(), CONDITIONAL, OPEN),
+        plain("paymentType", shape.choice("DB", "CD", "PA"), REQUIRED, note="Type of the first payment (deprecated)"),
+        plain("amount", shape.amount(8)),
+        plain("requestTimestamp", shape.timestamp(), CONDITIONAL),
         *several("connectorTxId1 connectorTxId2 connectorTxId3", shape.text(1, 128), CONDITIONAL, holds_code=True),
     ),
 )
@@ -79,21 +74,18 @@ _UNIT = _loose(64, "DAY, WEEK, MONTH, YEAR")
 JOB = mount(
     "job",
     (
-        Parameter("name", shape.text(1, 255), secrecy=OPEN),
-        Parameter("action", _loose(64, "DB, PA, CD"), secrecy=OPEN, note="The type of the payments that are made"),
+        plain("name", shape.text(1, 255)),
+        plain("action", _loose(64, "DB, PA, CD"), note="The type of the payments that are made"),
         *several("second minute", _loose(64, "cron, 0-59"), secrecy=OPEN, holds_code=True),
-        Parameter("hour", _loose(64, "cron, 0-23"), secrecy=OPEN, holds_code=True),
-        Parameter("dayOfMonth", _loose(64, "cron, 1-31, L, W, ?"), secrecy=OPEN, holds_code=True),
-        Parameter("month", _loose(64, "cron, 1-12 or JAN-DEC"), secrecy=OPEN, holds_code=True),
-        Parameter(
-            "dayOfWeek", _loose(64, "cron, 1-7 or SUN-SAT, L, #, ?"), secrecy=OPEN, holds_code=True, note="Sunday is 1"
-        ),
-        Parameter("year", _loose(64, "cron, 1970-2099"), secrecy=OPEN, holds_code=True),
+        plain("hour", _loose(64, "cron, 0-23"), holds_code=True),
+        plain("dayOfMonth", _loose(64, "cron, 1-31, L, W, ?"), holds_code=True),
+        plain("month", _loose(64, "cron, 1-12 or JAN-DEC"), holds_code=True),
+        plain("dayOfWeek", _loose(64, "cron, 1-7 or SUN-SAT, L, #, ?"), holds_code=True, note="Sunday is 1"),
+        plain("year", _loose(64, "cron, 1970-2099"), holds_code=True),
         *several("startDate endDate", shape.date_or_timestamp(), secrecy=OPEN),
-        Parameter(
+        plain(
             "expression",
             _loose(256, "cron, 6 or 7 parts from second to year"),
-            secrecy=OPEN,
             holds_code=True,
             note="All parts in one",
         ),
@@ -104,7 +96,4 @@ JOB = mount(
     use=Use.ONE_PAYMENT,
 )
 
-DATES = mount(
-    "date",
-    several("from to", shape.date_or_timestamp(), secrecy=OPEN),
-)
+DATES = mount("date", several("from to", shape.date_or_timestamp(), secrecy=OPEN))

@@ -4,7 +4,7 @@ The custom keys that steer a simulator stand in test_cards.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import AMOUNT, BOOLEAN, CONDITIONAL, OPEN, Parameter, Use, mount, several
+from tollgate.catalog.parameters.row import AMOUNT, BOOLEAN, CONDITIONAL, OPEN, Parameter, Use, mount, plain, several
 from tollgate.catalog.shape import amount, choice, currency, digits, pattern, text, timestamp
 
 _SCHEMES = ("visa", "mastercard", "amex", "diners", "jcb", "cartebancaire")
@@ -13,39 +13,38 @@ _YES_OR_NO = choice("Y", "N")
 THREE_D_SECURE = mount(
     "threeDSecure",
     (
-        Parameter("eci", digits(2, 2), CONDITIONAL, OPEN, note="Electronic commerce indicator"),
+        plain("eci", digits(2, 2), CONDITIONAL, note="Electronic commerce indicator"),
         Parameter(
             "verificationId", text(1, 4000), CONDITIONAL, note="Authentication value (CAVV, AAV)", holds_code=True
         ),
         Parameter(
             "xid", text(1, 28), CONDITIONAL, note="Transaction id of the first 3D Secure version", holds_code=True
         ),
-        Parameter("authenticationStatus", choice("Y", "A", "N", "U", "R", "I", "C"), CONDITIONAL, OPEN),
-        Parameter("version", pattern(r"[0-9]{1,2}(\.[0-9]{1,2}){0,2}", 1, 8), CONDITIONAL, OPEN),
+        plain("authenticationStatus", choice("Y", "A", "N", "U", "R", "I", "C"), CONDITIONAL),
+        plain("version", pattern(r"[0-9]{1,2}(\.[0-9]{1,2}){0,2}", 1, 8), CONDITIONAL),
         *several("dsTransactionId acsTransactionId", text(1, 100), CONDITIONAL, OPEN, holds_code=True),
-        Parameter("challengeMandatedIndicator", _YES_OR_NO, secrecy=OPEN),
+        plain("challengeMandatedIndicator", _YES_OR_NO),
         *several("authType authenticationType", pattern("[0-9A-Za-z]{1,2}", 1, 2), secrecy=OPEN),
         *several("transactionStatusReason authenticationInd", digits(1, 2), secrecy=OPEN),
-        Parameter(
+        plain(
             "exemptionFlag",
             choice("01", "02", "03", "04"),
-            secrecy=OPEN,
             note="01 low value, 02 risk analysis, 03 trusted payee, 04 corporate",
         ),
-        Parameter("flow", choice("challenge", "frictionless"), secrecy=OPEN),
+        plain("flow", choice("challenge", "frictionless")),
         Parameter("schemeData[key]", text(0, 2048), note="Fields of one card scheme"),
-        Parameter("amount", amount(9), secrecy=OPEN, note="Amount to authenticate, when it differs"),
-        Parameter("currency", currency(), secrecy=OPEN),
+        plain("amount", amount(9), note="Amount to authenticate, when it differs"),
+        plain("currency", currency()),
         Parameter("deviceInfo", text(1, 64000), note="Device data of an app", holds_code=True),
         *several("merchant.name merchant.url", text(1, 255), secrecy=OPEN),
         *several("merchant.country", text(2, 3), secrecy=OPEN),
         *several(" ".join(f"v2.{scheme}.requestorId" for scheme in _SCHEMES), text(1, 100), holds_code=True),
         *several(" ".join(f"v2.{scheme}.requestorName" for scheme in _SCHEMES), text(1, 100)),
-        Parameter("channel", digits(2, 2), secrecy=OPEN, note="01 is a request without the shopper"),
+        plain("channel", digits(2, 2), note="01 is a request without the shopper"),
         *several("npa decoupled disable", BOOLEAN, secrecy=OPEN),
-        Parameter("threeRIInd", choice("RECURRING", "SPLIT_SHIPMENT", "DELAYED_SHIPMENT"), secrecy=OPEN),
-        Parameter("challengeIndicator", pattern("0?[1-9]", 1, 2), secrecy=OPEN, note="04 asks for a challenge"),
-        Parameter("messageCategory", pattern("[A-Za-z0-9_]{1,32}", 1, 32), secrecy=OPEN),
+        plain("threeRIInd", choice("RECURRING", "SPLIT_SHIPMENT", "DELAYED_SHIPMENT")),
+        plain("challengeIndicator", pattern("0?[1-9]", 1, 2), note="04 asks for a challenge"),
+        plain("messageCategory", pattern("[A-Za-z0-9_]{1,32}", 1, 32)),
     ),
     use=Use.ONE_PAYMENT | Use.AUTHENTICATION,
 )

@@ -143,6 +143,20 @@ RELAXED: Mapping[Shape, Shape] = MappingProxyType(
 """How a shape relaxes on a lenient channel, unless its row says otherwise: public clients break these every day."""
 
 
+def plain(
+    name: str,
+    shape: Shape,
+    need: Need = OPTIONAL,
+    note: str = "",
+    *,
+    lenient: Shape | None = None,
+    holds_code: bool = False,
+    use: Use = Use.NONE,
+) -> Parameter:
+    """Makes the row of a parameter whose value may be stored, echoed and logged."""
+    return Parameter(name, shape, need, OPEN, lenient, note, holds_code=holds_code, use=use)
+
+
 def several(
     names: str, shape: Shape, need: Need = OPTIONAL, secrecy: Secrecy = MASK, *, holds_code: bool = False
 ) -> tuple[Parameter, ...]:

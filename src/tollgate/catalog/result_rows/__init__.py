@@ -45,4 +45,4 @@ ROWS_BY_GROUP: Mapping[str, tuple[Row, ...]] = {
     "chargeback": CHARGEBACK,
 }
 
-__all__ = ["ROWS_BY_GROUP", "Row"]
+__all__ = ["ROWS_BY_GROUP"]
