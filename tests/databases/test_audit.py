@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -194,19 +193,22 @@ async def test_a_chain_that_moves_while_it_is_read_is_read_again(db: Database, m
     lives = await open_lives(db)
     await lives.pay("pa", payment_type="PA")
     await lives.follow("cp 1", "CP", "pa", 100)
-    walk_entries = walking._walk_audited_payments
+    walk_firsts, walk_followers = walking._FIRSTS.walk, walking._FOLLOWERS.walk
     seen: list[walking.AuditedPayment] = []
 
-    async def capture_meanwhile(
-        db: Database, statement: Statement, *rest: Any
-    ) -> AsyncIterator[list[walking.AuditedPayment]]:
-        async for page in walk_entries(db, statement, *rest):
+    async def capture_meanwhile(db: Database) -> AsyncIterator[list[walking.AuditedPayment]]:
+        async for page in walk_firsts(db):
             seen.extend(page)
-            if statement is walking._firsts:
-                await lives.follow("cp 2", "CP", "pa", 100)
+            await lives.follow("cp 2", "CP", "pa", 100)
             yield page
 
-    monkeypatch.setattr(walking, "_walk_audited_payments", capture_meanwhile)
+    async def note_followers(db: Database) -> AsyncIterator[list[walking.AuditedPayment]]:
+        async for page in walk_followers(db):
+            seen.extend(page)
+            yield page
+
+    monkeypatch.setattr(walking._FIRSTS, "walk", capture_meanwhile)
+    monkeypatch.setattr(walking._FOLLOWERS, "walk", note_followers)
 
     report = await audit(db, lives.keyring)
 
@@ -224,16 +226,16 @@ async def test_a_chain_that_moves_while_it_is_read_is_read_again(db: Database, m
 # ---- how it walks ----
 
 WALKS = [
-    (walking._firsts, "payments USING INDEX sqlite_autoindex_payments_1"),
-    (walking._followers, "payments USING INDEX payments_by_chain"),
-    (walking._audited_payments, "payments USING INDEX sqlite_autoindex_payments_1"),
-    (walking._entries, "ledger_entries USING PRIMARY KEY"),
-    (walking._events, "outbox USING PRIMARY KEY"),
-    (walking._job_ids, "jobs USING COVERING INDEX sqlite_autoindex_jobs_1"),
-    (walking._ledger, "ledger_entries USING PRIMARY KEY"),
-    (walking._outbox, "outbox USING PRIMARY KEY"),
-    (walking._jobs, "jobs USING INDEX sqlite_autoindex_jobs_1"),
-    (walking._idempotency_records, "idempotency_keys USING INDEX sqlite_autoindex_idempotency_keys_1"),
+    (walking._FIRSTS.page, "payments USING INDEX sqlite_autoindex_payments_1"),
+    (walking._FOLLOWERS.page, "payments USING INDEX payments_by_chain"),
+    (walking.PAYMENTS.by_ids, "payments USING INDEX sqlite_autoindex_payments_1"),
+    (walking.ENTRIES.by_ids, "ledger_entries USING PRIMARY KEY"),
+    (walking.EVENTS.by_ids, "outbox USING PRIMARY KEY"),
+    (walking.JOBS.ids, "jobs USING COVERING INDEX sqlite_autoindex_jobs_1"),
+    (walking.ENTRIES.page, "ledger_entries USING PRIMARY KEY"),
+    (walking.EVENTS.page, "outbox USING PRIMARY KEY"),
+    (walking.JOBS.page, "jobs USING INDEX sqlite_autoindex_jobs_1"),
+    (walking.IDEMPOTENCY_RECORDS.page, "idempotency_keys USING INDEX sqlite_autoindex_idempotency_keys_1"),
 ]
 
 

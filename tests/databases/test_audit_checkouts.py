@@ -15,7 +15,6 @@ from databases.lives import NEIGHBOUR
 from databases.tamperings import OTHER, Tampering
 from tollgate.payments.checkout import CheckoutState
 from tollgate.store import audit as walking
-from tollgate.store import audit_checkouts
 from tollgate.store.database import Database
 from tollgate.store.schema import checkouts
 from tollgate.store.statements import Statement
@@ -95,7 +94,7 @@ async def test_one_whose_payment_ends_while_it_is_read_is_no_finding(
     assert [finding.render() for finding in report.findings if finding.table == "checkouts"] == []
 
 
-@pytest.mark.parametrize("statement", [audit_checkouts._checkouts, audit_checkouts._checkouts_again])
+@pytest.mark.parametrize("statement", [walking.CHECKOUTS.page, walking.CHECKOUTS.by_ids])
 async def test_every_page_is_found_by_an_index(tmp_path: Path, statement: Statement) -> None:
     plan = await read_plan(tmp_path, statement)
 

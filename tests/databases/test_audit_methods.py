@@ -13,9 +13,8 @@ from databases.lives import NEIGHBOUR
 from databases.method_lives import live_through_methods
 from databases.method_tamperings import AUTHENTICATIONS, FILES, INSTRUCTIONS, METHOD_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
-from tollgate.payments.authentication import Stage
+from tollgate.payments.authentication import AuthenticationRow, Stage
 from tollgate.store import audit as walking
-from tollgate.store import audit_methods
 from tollgate.store.authentications import close_authentication_writes
 from tollgate.store.database import Database
 from tollgate.store.instructions import InstructionState
@@ -74,9 +73,9 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
 
 
 async def test_there_is_a_tampering_for_every_column_that_is_audited() -> None:
-    assert set(INSTRUCTIONS) == set(audit_methods.AuditedInstruction.__struct_fields__)
-    assert set(FILES) == set(audit_methods.AuditedFile.__struct_fields__)
-    assert set(AUTHENTICATIONS) == set(audit_methods.AuditedAuthentication.__struct_fields__)
+    assert set(INSTRUCTIONS) == set(walking.AuditedInstruction.__struct_fields__)
+    assert set(FILES) == set(walking.AuditedFile.__struct_fields__)
+    assert set(AUTHENTICATIONS) == set(AuthenticationRow.__struct_fields__)
 
 
 async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
@@ -99,13 +98,13 @@ async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
 
 
 WALKS = [
-    (audit_methods._authentications, "authentications USING INDEX sqlite_autoindex_authentications_1"),
-    (audit_methods._authentications_again, "authentications USING INDEX sqlite_autoindex_authentications_1"),
-    (audit_methods._instructions, "instructions USING INDEX sqlite_autoindex_instructions_1"),
-    (audit_methods._instructions_named, "instructions USING INDEX sqlite_autoindex_instructions_1"),
-    (audit_methods._files, "bank_files USING INDEX sqlite_autoindex_bank_files_1"),
-    (audit_methods._file_ids, "bank_files USING COVERING INDEX sqlite_autoindex_bank_files_1"),
-    (audit_methods._groups, "instructions USING INDEX instructions_by_file"),
+    (walking.AUTHENTICATIONS.page, "authentications USING INDEX sqlite_autoindex_authentications_1"),
+    (walking.AUTHENTICATIONS.by_ids, "authentications USING INDEX sqlite_autoindex_authentications_1"),
+    (walking.INSTRUCTIONS.page, "instructions USING INDEX sqlite_autoindex_instructions_1"),
+    (walking.INSTRUCTIONS.by_ids, "instructions USING INDEX sqlite_autoindex_instructions_1"),
+    (walking.FILES.page, "bank_files USING INDEX sqlite_autoindex_bank_files_1"),
+    (walking.FILES.ids, "bank_files USING COVERING INDEX sqlite_autoindex_bank_files_1"),
+    (walking._groups, "instructions USING INDEX instructions_by_file"),
 ]
 
 

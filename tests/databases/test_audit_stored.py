@@ -18,7 +18,6 @@ from databases.tamperings import OTHER, Tampering
 from tollgate.payments.registration import RegistrationState
 from tollgate.payments.schedule import RunState
 from tollgate.store import audit as walking
-from tollgate.store import audit_schedules, audit_stored
 from tollgate.store.database import Database
 from tollgate.store.schema import registrations, schedule_runs, schedules
 from tollgate.store.statements import Statement
@@ -107,13 +106,13 @@ async def test_one_that_is_decided_while_its_payment_is_read_is_no_finding(
 
 
 WALKS = [
-    (audit_stored._registrations, "registrations USING INDEX sqlite_autoindex_registrations_1"),
-    (audit_stored._registrations_again, "registrations USING INDEX sqlite_autoindex_registrations_1"),
-    (audit_stored._registration_ids, "registrations USING COVERING INDEX sqlite_autoindex_registrations_1"),
-    (audit_schedules._schedules, "schedules USING INDEX sqlite_autoindex_schedules_1"),
-    (audit_schedules._schedules_again, "schedules USING INDEX sqlite_autoindex_schedules_1"),
-    (audit_schedules._runs, "schedule_runs USING INDEX sqlite_autoindex_schedule_runs_1"),
-    (audit_stored._announced, "outbox USING PRIMARY KEY (merchant_id=? AND id>?)"),
+    (walking.REGISTRATIONS.page, "registrations USING INDEX sqlite_autoindex_registrations_1"),
+    (walking.REGISTRATIONS.by_ids, "registrations USING INDEX sqlite_autoindex_registrations_1"),
+    (walking.REGISTRATIONS.ids, "registrations USING COVERING INDEX sqlite_autoindex_registrations_1"),
+    (walking.SCHEDULES.page, "schedules USING INDEX sqlite_autoindex_schedules_1"),
+    (walking.SCHEDULES.by_ids, "schedules USING INDEX sqlite_autoindex_schedules_1"),
+    (walking.RUNS.page, "schedule_runs USING INDEX sqlite_autoindex_schedule_runs_1"),
+    (walking._announced, "outbox USING PRIMARY KEY (merchant_id=? AND id>?)"),
 ]
 
 

@@ -22,7 +22,7 @@ from tollgate.payments.completion import complete, list_entries
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, BalanceChange, Closure
 from tollgate.payments.payment import Outcome, Payment, State, Verdict
-from tollgate.store.audit import find_entries
+from tollgate.store import audit
 from tollgate.store.chains import balance_change_writes, list_chain, start_follow_up_writes
 from tollgate.store.database import Database
 from tollgate.store.idempotency import find_idempotency_record
@@ -121,7 +121,7 @@ async def test_a_success_draws_what_was_reserved_and_writes_the_book_in_one_comm
     )
     entries = list_entries(capture)
     assert len(entries) == 2
-    assert await find_entries(db, MERCHANT, [entry.id for entry in entries]) == entries
+    assert await audit.ENTRIES.list_by_ids(db, MERCHANT, [entry.id for entry in entries]) == entries
     assert capture.id in {event.subject_id for event in await list_events(db, MERCHANT)}
 
 

@@ -29,7 +29,6 @@ from tollgate.payments.schedule import (
     make_run_payment_id,
 )
 from tollgate.store import jobs, payments, schedules
-from tollgate.store.audit import find_job_ids
 from tollgate.store.statements import Write
 from tollgate.values import PaymentId, Refusal, make_id
 
@@ -132,7 +131,7 @@ async def is_doubtful(app: App, run: Run) -> bool:
     if run.payment_id is None:
         return False
     owed = f"{RecoveryTask.REVERSE}.{run.payment_id}"
-    return owed in await find_job_ids(app.database, run.merchant_id, [owed])
+    return await jobs.find_job(app.database, run.merchant_id, owed) is not None
 
 
 async def try_to_pay(app: App, job: jobs.Job, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:

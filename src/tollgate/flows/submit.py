@@ -32,7 +32,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import ABANDONED_DETAIL, NATURES, OPEN_STATES, Nature, Outcome, Payment, State, Verdict
 from tollgate.payments.registration import Registration, RegistrationState
 from tollgate.store import authentications, payments
-from tollgate.store.audit_stored import find_audited_registrations
+from tollgate.store.audit import REGISTRATIONS
 from tollgate.store.checkouts import end_attempt_writes, submit_checkout_writes
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id, make_short_id
@@ -93,8 +93,8 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
 async def _list_usable(app: App, checkout: Checkout, prepared: Mapping[str, str]) -> list[Registration]:
     """Those of the merchant's offer that can be paid with."""
     offered = [name for name in checkouts.list_offered(prepared) if is_id(name)]
-    rows = await find_audited_registrations(app.database, checkout.merchant_id, offered)
-    kept = {row.id: row.registration for row in rows}
+    rows = await REGISTRATIONS.list_by_ids(app.database, checkout.merchant_id, offered)
+    kept = {row.id: row.value for row in rows}
     found = [kept.get(name) for name in offered]
     return [one for one in found if one is not None and one.state is RegistrationState.ACTIVE]
 

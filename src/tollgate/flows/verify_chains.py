@@ -19,9 +19,9 @@ from tollgate.payments.completion import list_entries, may_have_taken
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payment, RecoveryTask, State
+from tollgate.store import audit as audited
 from tollgate.store import opening
-from tollgate.store.audit import AuditedPayment, find_entries, find_events, find_job_ids, read_chain, walk_chains
-from tollgate.store.audit_methods import AuditedInstruction, find_audited_instructions
+from tollgate.store.audit import AuditedInstruction, AuditedPayment, read_chain, walk_chains
 from tollgate.store.database import Database
 from tollgate.store.jobs import Event
 from tollgate.store.payment_rows import make_event
@@ -129,13 +129,14 @@ async def gather_evidence(
     event_ids = [event.id for payment in payments for event in expect_events(rules, payment)]
     job_ids = [job_id for payment in payments for job_id in expect_jobs(payment)]
     instructed_ids = [payment.id for payment in list_instructed(payments)]
-    entries = await find_entries(database, merchant_id, line_ids)
-    events = await find_events(database, merchant_id, event_ids)
+    entries = await audited.ENTRIES.list_by_ids(database, merchant_id, line_ids)
+    events = await audited.EVENTS.list_by_ids(database, merchant_id, event_ids)
+    instructions = await audited.INSTRUCTIONS.list_by_ids(database, merchant_id, instructed_ids)
     return Evidence(
         entries={entry.id: entry for entry in entries},
         events={event.id: event for event in events},
-        job_ids=await find_job_ids(database, merchant_id, job_ids),
-        instructions=await find_audited_instructions(database, merchant_id, instructed_ids),
+        job_ids=await audited.JOBS.list_ids(database, merchant_id, job_ids),
+        instructions={instruction.id: instruction for instruction in instructions},
     )
 
 

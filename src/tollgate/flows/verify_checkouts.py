@@ -12,13 +12,11 @@ from tollgate.flows.verify_tables import Audit, Flaw, Table, group_by_merchant, 
 from tollgate.operations.checkouts import make_checkout_owner, make_link_owner
 from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof, make_finding
-from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
+from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, PaymentLink
 from tollgate.payments.payment import NATURES, Nature, Payment, State
 from tollgate.payments.registration import RegistrationState
-from tollgate.store.audit import AuditedPayment, find_audited_payments
-from tollgate.store.audit_checkouts import AuditedCheckout, find_audited_checkouts, walk_checkouts
-from tollgate.store.audit_links import AuditedLink, find_audited_links, walk_links
-from tollgate.store.audit_stored import AuditedRegistration, find_audited_registrations
+from tollgate.store import audit as audited
+from tollgate.store.audit import AuditedPayment, AuditedRegistration, AuditedRow
 from tollgate.vault.keyring import Keyring
 
 _NEVER_STORED = frozenset({RegistrationState.PENDING, RegistrationState.REJECTED})
@@ -30,11 +28,11 @@ _UNOPENED = "what is sealed in it does not open there with the keys at hand"
 
 def check_checkout(
     keyring: Keyring,
-    row: AuditedCheckout,
+    row: AuditedRow[Checkout],
     payments: Mapping[str, AuditedPayment],
     registrations: Mapping[str, AuditedRegistration],
 ) -> Iterator[Flaw]:
-    checkout = row.checkout
+    checkout = row.value
     if checkout is None:
         yield Proof.ROW, _UNREADABLE
         return
@@ -71,12 +69,14 @@ def _check_registration(checkout: Checkout, registrations: Mapping[str, AuditedR
     row = registrations.get(checkout.subject_id or "")
     if row is None:
         return f"there is no registration {checkout.subject_id}, which was stored for it"
-    is_stored = row.registration is None or row.registration.state not in _NEVER_STORED
+    is_stored = row.value is None or row.value.state not in _NEVER_STORED
     return None if is_stored else f"registration {row.id} was never good to be paid with"
 
 
-def check_link(keyring: Keyring, row: AuditedLink, checkouts: Mapping[str, AuditedCheckout]) -> Iterator[Flaw]:
-    link = row.link
+def check_link(
+    keyring: Keyring, row: AuditedRow[PaymentLink], checkouts: Mapping[str, AuditedRow[Checkout]]
+) -> Iterator[Flaw]:
+    link = row.value
     if link is None:
         yield Proof.ROW, _UNREADABLE
     elif not has_signature(link, keyring):
@@ -96,7 +96,7 @@ async def list_unnamed_payments(audit: Audit, page: Iterable[AuditedPayment]) ->
     approved = [each.payment for each in page if each.payment and _pays_for_checkout(each.payment)]
     for merchant_id, payments in group_by_merchant(approved).items():
         ids = sorted({payment.checkout_id or "" for payment in payments})
-        checkouts = {row.id: row.checkout for row in await find_audited_checkouts(audit.database, merchant_id, ids)}
+        checkouts = {row.id: row.value for row in await audited.CHECKOUTS.list_by_ids(audit.database, merchant_id, ids)}
         for payment in payments:
             checkout = checkouts.get(payment.checkout_id or "")
             if checkout is not None and not (checkout.is_paid and checkout.subject_id == payment.id):
@@ -109,26 +109,26 @@ def _pays_for_checkout(payment: Payment) -> bool:
     return payment.state is State.APPROVED and payment.checkout_id is not None
 
 
-def _list_subjects(kind: CheckoutKind, row: AuditedCheckout) -> list[str | None]:
-    return [row.checkout.subject_id] if row.checkout is not None and row.checkout.kind is kind else []
+def _list_subjects(kind: CheckoutKind, row: AuditedRow[Checkout]) -> list[str | None]:
+    return [row.value.subject_id] if row.value is not None and row.value.kind is kind else []
 
 
 TABLES = (
     Table(
         name="checkouts",
-        walk=walk_checkouts,
+        walk=audited.CHECKOUTS.walk,
         reads=(
-            read_by_ids(find_audited_payments, lambda row: _list_subjects(CheckoutKind.PAYMENT, row)),
-            read_by_ids(find_audited_registrations, lambda row: _list_subjects(CheckoutKind.REGISTRATION, row)),
+            read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: _list_subjects(CheckoutKind.PAYMENT, row)),
+            read_by_ids(audited.REGISTRATIONS.list_by_ids, lambda row: _list_subjects(CheckoutKind.REGISTRATION, row)),
         ),
         check=check_checkout,
-        read_again=find_audited_checkouts,
+        read_again=audited.CHECKOUTS.list_by_ids,
     ),
     Table(
         name="payment_links",
-        walk=walk_links,
-        reads=(read_by_ids(find_audited_checkouts, lambda row: [row.link and row.link.checkout_id]),),
+        walk=audited.LINKS.walk,
+        reads=(read_by_ids(audited.CHECKOUTS.list_by_ids, lambda row: [row.value and row.value.checkout_id]),),
         check=check_link,
-        read_again=find_audited_links,
+        read_again=audited.LINKS.list_by_ids,
     ),
 )

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import msgspec
-
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.connectors import sepa, sepa_files
@@ -16,14 +14,14 @@ from tollgate.flows.sepa_files import FILE_NOUN
 from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
 from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof
-from tollgate.payments.authentication import AuthenticationCase, AuthenticationRow, Stage
+from tollgate.payments.authentication import AuthenticationRow, Stage
 from tollgate.payments.following import Action
 from tollgate.payments.payment import Payment, State
-from tollgate.store import audit_methods
-from tollgate.store.audit import AuditedPayment, find_audited_payments
+from tollgate.store import audit as audited
+from tollgate.store.audit import AuditedFile, AuditedInstruction, AuditedPayment, AuditedRow, FiledGroup
 from tollgate.store.bank_files import find_sealed_body
 from tollgate.store.instructions import InstructionState
-from tollgate.values import MerchantId, PaymentId
+from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, make_owner, open_sealed
 
@@ -52,35 +50,23 @@ LATER_DIRECTIONS = {
 """A second copy on purpose: an audit that used the writer's own table could not contradict it."""
 _TAKES_BACK = frozenset({Action.REVERSAL, Action.VOID})
 
-_read_case = msgspec.json.Decoder(AuthenticationCase).decode
-
 
 def check_authentication(
-    keyring: Keyring, row: audit_methods.AuditedAuthentication, payments: AuditedPayments
+    keyring: Keyring, row: AuditedRow[AuthenticationRow], payments: AuditedPayments
 ) -> Iterator[Flaw]:
     payment_row = payments.get(row.id)
     payment = payment_row.payment if payment_row else None
-    try:
-        read = AuthenticationRow(
-            merchant_id=row.merchant_id,
-            id=PaymentId(row.id),
-            stage=Stage(row.stage),
-            created_at=row.created_at,
-            expires_at=row.expires_at,
-            body=_read_case(row.body),
-            mac=row.mac,
-        )
-    except (ValueError, msgspec.MsgspecError):
+    authentication = row.value
+    if authentication is None:
         yield Proof.ROW, UNREADABLE
-        return
-    if payment_row is None:
+    elif payment_row is None:
         yield Proof.AUTHENTICATION, f"there is no payment {row.id}"
-    elif not has_signature(read, keyring):
+    elif not has_signature(authentication, keyring):
         yield Proof.SEAL, "its signature is wrong"
     elif (
-        row.sealed_secret is not None
+        authentication.sealed_secret is not None
         and payment is not None
-        and (row.stage == Stage.CLOSED or payment.state is not State.WAITING)
+        and (authentication.stage is Stage.CLOSED or payment.state is not State.WAITING)
     ):
         text = "its payment waits for nobody any more, and what was sealed for the way back is still there"
         yield Proof.AUTHENTICATION, text
@@ -90,7 +76,7 @@ def check_authentication(
 
 
 def check_instruction(
-    _keyring: Keyring, row: audit_methods.AuditedInstruction, payments: AuditedPayments, file_ids: set[str]
+    _keyring: Keyring, row: AuditedInstruction, payments: AuditedPayments, file_ids: set[str]
 ) -> Iterator[Flaw]:
     payment_row = payments.get(row.id)
     if row.state not in set(InstructionState) or row.direction not in set(sepa.Direction):
@@ -105,7 +91,7 @@ def check_instruction(
         yield from _compare_with_payment(row, payment_row.payment)
 
 
-def _compare_with_payment(row: audit_methods.AuditedInstruction, payment: Payment) -> Iterator[Flaw]:
+def _compare_with_payment(row: AuditedInstruction, payment: Payment) -> Iterator[Flaw]:
     succeeded, money = payment.state is State.APPROVED, payment.money
     stored = (row.channel_id, row.amount, row.currency, row.account_of, row.direction)
     expected = (payment.channel_id, money.hundredths, money.currency, payment.first_id, find_direction(payment))
@@ -135,9 +121,7 @@ def list_instructed(payments: Sequence[Payment]) -> list[Payment]:
     return [each for each in payments if each.state is State.APPROVED and find_direction(each) is not None]
 
 
-def check_instructed(
-    members: Sequence[Payment], instructions: Mapping[str, audit_methods.AuditedInstruction]
-) -> list[Finding]:
+def check_instructed(members: Sequence[Payment], instructions: Mapping[str, AuditedInstruction]) -> list[Finding]:
     taken_back = {
         each.referenced_id for each in members if each.action in _TAKES_BACK and each.state is not State.DECLINED
     }
@@ -166,17 +150,15 @@ def check_instructed(
 
 
 async def read_groups(
-    audit: Audit, merchant_id: MerchantId, files: Sequence[audit_methods.AuditedFile]
-) -> dict[str, list[audit_methods.FiledGroup]]:
-    groups: dict[str, list[audit_methods.FiledGroup]] = {}
-    for group in await audit_methods.find_filed_groups(audit.database, merchant_id, [file.id for file in files]):
+    audit: Audit, merchant_id: MerchantId, files: Sequence[AuditedFile]
+) -> dict[str, list[FiledGroup]]:
+    groups: dict[str, list[FiledGroup]] = {}
+    for group in await audited.list_filed_groups(audit.database, merchant_id, [file.id for file in files]):
         groups.setdefault(group.file_id, []).append(group)
     return groups
 
 
-def check_file(
-    _keyring: Keyring, file: audit_methods.AuditedFile, groups: Mapping[str, Sequence[audit_methods.FiledGroup]]
-) -> Iterator[Flaw]:
+def check_file(_keyring: Keyring, file: AuditedFile, groups: Mapping[str, Sequence[FiledGroup]]) -> Iterator[Flaw]:
     own = groups.get(file.id, ())
     entries, total = sum(group.entries for group in own), sum(group.total for group in own)
     if (entries, total) != (file.entries, file.total):
@@ -186,14 +168,14 @@ def check_file(
         yield Proof.FILE, "some of its instructions are of another channel, day, currency, direction or sequence"
 
 
-def _fits(file: audit_methods.AuditedFile, group: audit_methods.FiledGroup) -> bool:
+def _fits(file: AuditedFile, group: FiledGroup) -> bool:
     stored = (group.state, group.channel_id, group.due_on, group.sequence, group.currency)
     scheme = _SCHEMES.get(sepa.Direction(group.direction)) if group.direction in set(sepa.Direction) else None
     is_same = stored == (InstructionState.FILED, file.channel_id, file.due_on, file.sequence, file.currency)
     return is_same and scheme == file.scheme
 
 
-async def check_body(audit: Audit, file: audit_methods.AuditedFile) -> Flaw | None:
+async def check_body(audit: Audit, file: AuditedFile) -> Flaw | None:
     """Reads one file at a time, because a body may be large."""
     sealed = await find_sealed_body(audit.database, file.merchant_id, file.id)
     owner = make_owner(FILE_NOUN, file.merchant_id, file.id)
@@ -211,27 +193,27 @@ def opens(sealed: bytes | None, owner: str, keyring: Keyring) -> bool:
     return True
 
 
-_payments = read_by_ids(find_audited_payments, lambda row: [row.id])
+_payments = read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.id])
 
 TABLES = (
     Table(
         name="authentications",
-        walk=audit_methods.walk_authentications,
+        walk=audited.AUTHENTICATIONS.walk,
         reads=(_payments,),
         check=check_authentication,
-        read_again=audit_methods.find_audited_authentications,
+        read_again=audited.AUTHENTICATIONS.list_by_ids,
         # A payment wipes the secret in the commit that ends it, so the row is compared with a payment read before it.
         rereads_related=False,
     ),
     Table(
         name="instructions",
-        walk=audit_methods.walk_instructions,
-        reads=(_payments, read_by_ids(audit_methods.find_file_ids, lambda row: [row.file_id])),
+        walk=audited.INSTRUCTIONS.walk,
+        reads=(_payments, read_by_ids(audited.FILES.list_ids, lambda row: [row.file_id])),
         check=check_instruction,
     ),
     Table(
         name="bank_files",
-        walk=audit_methods.walk_files,
+        walk=audited.FILES.walk,
         reads=(read_groups,),
         check=check_file,
         check_further=check_body,

@@ -18,9 +18,17 @@ from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState, make_event_id
-from tollgate.payments.schedule import Run, RunState, ScheduleState, find_next, is_time_of, make_run_payment_id
-from tollgate.store import audit_schedules, audit_stored
-from tollgate.store.audit import AuditedPayment, find_audited_payments, find_events
+from tollgate.payments.schedule import (
+    Run,
+    RunState,
+    Schedule,
+    ScheduleState,
+    find_next,
+    is_time_of,
+    make_run_payment_id,
+)
+from tollgate.store import audit as audited
+from tollgate.store.audit import AuditedPayment, AuditedRegistration, AuditedRow, AuditedRun
 from tollgate.store.opening import get_setting
 from tollgate.store.schedules import list_runs
 from tollgate.values import MerchantId
@@ -38,9 +46,9 @@ _OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
 
 
 def check_registration(
-    keyring: Keyring, row: audit_stored.AuditedRegistration, payments: AuditedPayments, unannounced: set[str]
+    keyring: Keyring, row: AuditedRegistration, payments: AuditedPayments, unannounced: set[str]
 ) -> Iterator[Flaw]:
-    registration = row.registration
+    registration = row.value
     if registration is None:
         yield Proof.ROW, UNREADABLE
         return
@@ -52,7 +60,7 @@ def check_registration(
         yield Proof.EVENT, "it can be paid with, and nobody was told that it was made"
 
 
-def _check_end(registration: Registration, row: audit_stored.AuditedRegistration) -> str | None:
+def _check_end(registration: Registration, row: AuditedRegistration) -> str | None:
     if registration.state in (RegistrationState.PENDING, RegistrationState.ACTIVE):
         return None
     if row.sealed_account is not None or row.sealed_token is not None or registration.fingerprint is not None:
@@ -77,7 +85,7 @@ def _check_maker(registration: Registration, payments: AuditedPayments) -> str |
     return None
 
 
-def _check_account(registration: Registration, row: audit_stored.AuditedRegistration, keyring: Keyring) -> str | None:
+def _check_account(registration: Registration, row: AuditedRegistration, keyring: Keyring) -> str | None:
     if row.sealed_account is None:
         return None if registration.fingerprint is None else "its account is gone"
     try:
@@ -96,25 +104,23 @@ def _check_account(registration: Registration, row: audit_stored.AuditedRegistra
     return None
 
 
-async def read_unannounced(
-    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_stored.AuditedRegistration]
-) -> set[str]:
+async def read_unannounced(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedRegistration]) -> set[str]:
     """Returns the ids of active registrations without an event.
 
     Most have theirs from when they were stored or their payment ended; for others all events are searched.
     """
     since = int(await get_setting(audit.database, EVENTS_KEPT_SINCE, "0"))
-    read = [row.registration for row in rows if row.registration is not None]
+    read = [row.value for row in rows if row.value is not None]
     active = [each for each in read if each.state is RegistrationState.ACTIVE and each.created_at >= since]
     makers = sorted({each.made_by for each in active if each.made_by})
-    payments = await find_audited_payments(audit.database, merchant_id, makers)
+    payments = {row.id: row for row in await audited.PAYMENTS.list_by_ids(audit.database, merchant_id, makers)}
     expected = {each.id: _make_event_id(each, payments) for each in active}
-    events = await find_events(audit.database, merchant_id, sorted(expected.values()))
+    events = await audited.EVENTS.list_by_ids(audit.database, merchant_id, sorted(expected.values()))
     found = {(event.id, event.subject_id) for event in events if event.topic == RegistrationEvent.CREATED}
     return {
         each.id
         for each in active
-        if (expected[each.id], each.id) not in found and not await audit_stored.is_announced(audit.database, each)
+        if (expected[each.id], each.id) not in found and not await audited.is_announced(audit.database, each)
     }
 
 
@@ -128,10 +134,8 @@ def _make_event_id(registration: Registration, payments: AuditedPayments) -> str
 # ---- schedules ----
 
 
-def check_schedule(
-    keyring: Keyring, row: audit_schedules.AuditedSchedule, registration_ids: set[str]
-) -> Iterator[Flaw]:
-    schedule = row.schedule
+def check_schedule(keyring: Keyring, row: AuditedRow[Schedule], registration_ids: set[str]) -> Iterator[Flaw]:
+    schedule = row.value
     if schedule is None:
         yield Proof.ROW, UNREADABLE
     elif not has_signature(schedule, keyring):
@@ -144,9 +148,9 @@ def check_schedule(
         yield Proof.SCHEDULE, "when it is due next is none of the times of its plan"
 
 
-async def check_schedule_goes_on(audit: Audit, row: audit_schedules.AuditedSchedule) -> Flaw | None:
+async def check_schedule_goes_on(audit: Audit, row: AuditedRow[Schedule]) -> Flaw | None:
     """An active schedule without a next time has had all its times, and ends when the last one is paid."""
-    schedule = row.schedule
+    schedule = row.value
     if schedule is None or schedule.state is not ScheduleState.ACTIVE or schedule.next_at is not None:
         return None
     last = await list_runs(audit.database, schedule.merchant_id, schedule.id, 1)
@@ -161,18 +165,18 @@ async def check_schedule_goes_on(audit: Audit, row: audit_schedules.AuditedSched
 
 def check_run(
     _keyring: Keyring,
-    row: audit_schedules.AuditedRun,
-    schedules: Mapping[str, audit_schedules.AuditedSchedule],
+    row: AuditedRun,
+    schedules: Mapping[str, AuditedRow[Schedule]],
     payments: AuditedPayments,
 ) -> Iterator[Flaw]:
     schedule_row = schedules.get(row.schedule_id)
-    if row.run is None:
+    if row.value is None:
         yield Proof.ROW, UNREADABLE
     elif schedule_row is None:
         yield Proof.SCHEDULE, f"there is no schedule {row.schedule_id}"
-    elif schedule_row.schedule is not None:
-        text = _check_payments(row.run, payments)
-        if text is None and not is_time_of(recall_cron(schedule_row.schedule), row.run.due_at):
+    elif schedule_row.value is not None:
+        text = _check_payments(row.value, payments)
+        if text is None and not is_time_of(recall_cron(schedule_row.value), row.value.due_at):
             text = "it was due at none of the times of its plan"
         if text is not None:
             yield Proof.SCHEDULE, text
@@ -203,33 +207,29 @@ def _check_payments(run: Run, payments: AuditedPayments) -> str | None:
 TABLES = (
     Table(
         name="registrations",
-        walk=audit_stored.walk_registrations,
+        walk=audited.REGISTRATIONS.walk,
         reads=(
-            read_by_ids(find_audited_payments, lambda row: [row.registration and row.registration.made_by]),
+            read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.value and row.value.made_by]),
             read_unannounced,
         ),
         check=check_registration,
-        read_again=audit_stored.find_audited_registrations,
+        read_again=audited.REGISTRATIONS.list_by_ids,
     ),
     Table(
         name="schedules",
-        walk=audit_schedules.walk_schedules,
-        reads=(
-            read_by_ids(
-                audit_stored.find_registration_ids, lambda row: [row.schedule and row.schedule.registration_id]
-            ),
-        ),
+        walk=audited.SCHEDULES.walk,
+        reads=(read_by_ids(audited.REGISTRATIONS.list_ids, lambda row: [row.value and row.value.registration_id]),),
         check=check_schedule,
         check_further=check_schedule_goes_on,
     ),
     Table(
         name="schedule_runs",
-        walk=audit_schedules.walk_runs,
+        walk=audited.RUNS.walk,
         reads=(
-            read_by_ids(audit_schedules.find_audited_schedules, lambda row: [row.schedule_id]),
+            read_by_ids(audited.SCHEDULES.list_by_ids, lambda row: [row.schedule_id]),
             read_by_ids(
-                find_audited_payments,
-                lambda row: [*_list_payment_ids(row.run), row.run.payment_id] if row.run else [],
+                audited.PAYMENTS.list_by_ids,
+                lambda row: [*_list_payment_ids(row.value), row.value.payment_id] if row.value else [],
             ),
         ),
         check=check_run,

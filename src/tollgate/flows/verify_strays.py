@@ -17,7 +17,6 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.payments.registration import RegistrationEvent
 from tollgate.store import audit
-from tollgate.store.audit_stored import find_registration_ids
 from tollgate.store.idempotency import NO_PAYMENT, IdempotencyRecord
 from tollgate.store.jobs import PAYMENT_COMPLETED, Event, Job
 from tollgate.values import make_timed_id
@@ -87,26 +86,26 @@ def check_idempotency_record(keyring: Keyring, record: IdempotencyRecord, paymen
         yield Proof.IDEMPOTENCY_KEY, "the answer kept for it is not the one that was given"
 
 
-_subjects = read_by_ids(audit.find_audited_payments, lambda row: [row.subject_id])
+_subjects = read_by_ids(audit.PAYMENTS.list_by_ids, lambda row: [row.subject_id])
 
 TABLES = (
     Table(
         name="ledger_entries",
-        walk=audit.walk_ledger,
-        reads=(read_by_ids(audit.find_audited_payments, lambda entry: [entry.payment_id]),),
+        walk=audit.ENTRIES.walk,
+        reads=(read_by_ids(audit.PAYMENTS.list_by_ids, lambda entry: [entry.payment_id]),),
         check=check_entry,
     ),
     Table(
         name="outbox",
-        walk=audit.walk_events,
-        reads=(_subjects, read_by_ids(find_registration_ids, lambda event: [event.subject_id])),
+        walk=audit.EVENTS.walk,
+        reads=(_subjects, read_by_ids(audit.REGISTRATIONS.list_ids, lambda event: [event.subject_id])),
         check=check_event,
     ),
-    Table(name="jobs", walk=audit.walk_jobs, reads=(_subjects,), check=check_job),
+    Table(name="jobs", walk=audit.JOBS.walk, reads=(_subjects,), check=check_job),
     Table(
         name="idempotency_keys",
-        walk=audit.walk_idempotency_records,
-        reads=(read_by_ids(audit.find_audited_payments, lambda record: [record.payment_id]),),
+        walk=audit.IDEMPOTENCY_RECORDS.walk,
+        reads=(read_by_ids(audit.PAYMENTS.list_by_ids, lambda record: [record.payment_id]),),
         check=check_idempotency_record,
         get_row_id=lambda record: f"{record.channel_id}/{record.key}",
     ),

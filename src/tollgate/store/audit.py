@@ -1,57 +1,103 @@
-"""Walking the whole store in the order of its keys, a page at a time, and reading what belongs to a page. Only reads.
+"""Reads the whole store in the order of its keys, a page at a time, with what belongs to a page. Nothing is written.
 
-A row is given as it is found, even where it is no payment any more; what is wrong with it is judged elsewhere.
+A row is returned as it is found, even where it cannot be decoded any more; what is wrong with it is decided elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
-from tollgate.store import schema
-from tollgate.store.codec import is_among_ids, spread_ids
+from tollgate.payments.registration import Registration, RegistrationEvent
+from tollgate.payments.schedule import Run
+from tollgate.store import authentications, checkouts, links, registrations, schedules, schema
+from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database, Unreadable
 from tollgate.store.hot import Row
 from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.jobs import Event, Job
 from tollgate.store.payment_rows import SHOWN, read_payment
 from tollgate.store.statements import Statement
-from tollgate.values import MerchantId
+from tollgate.values import Instant, MerchantId
 
-_T = TypeVar("_T")
+A = TypeVar("A")
+S = TypeVar("S", bound=msgspec.Struct)
 
 PAGE = 500
 FIRSTS_PAGE = 200
 """Chains of a page; those have followers besides."""
 
-_OF_PAYMENTS = (
-    schema.payments,
-    schema.ledger,
-    schema.outbox,
-    schema.jobs,
-    schema.idempotency_records,
-    schema.authentications,
-    schema.instructions,
-    schema.bank_files,
-)
-_WALKED = (
-    *_OF_PAYMENTS,
-    schema.registrations,
-    schema.schedules,
-    schema.schedule_runs,
-    schema.checkouts,
-    schema.payment_links,
-)
-WALKED = {table.name: table for table in _WALKED}
+
+class AuditedTable(Generic[A]):
+    """A table that is walked in the order of its key, and whose rows are read again by their ids."""
+
+    def __init__(
+        self,
+        columns: Sequence[sa.Column[Any]],
+        read: Callable[[Row], A],
+        key: Sequence[str] = BY_ID,
+        *where: sa.ColumnElement[bool],
+        rows_max: int = PAGE,
+    ) -> None:
+        self._columns, self._read, self._rows_max = columns, read, rows_max
+        self.table: sa.Table = columns[0].table
+        names = [column.name for column in columns]
+        keys = [self.table.c[name] for name in key]
+        self._key_at = {f"after_{name}": names.index(name) for name in key}
+        self._start = {f"after_{column.name}": column.type.python_type() for column in keys}
+        last = sa.tuple_(*[bind("after", column) for column in keys])
+        self.page = Statement(sa.select(*columns).where(sa.tuple_(*keys) > last, *where).order_by(*keys).limit(LIMIT))
+
+    @cached_property
+    def by_ids(self) -> Statement:
+        return self._select_by_ids(*self._columns)
+
+    @cached_property
+    def ids(self) -> Statement:
+        return self._select_by_ids(self.table.c.id)
+
+    def _select_by_ids(self, *columns: sa.ColumnElement[Any]) -> Statement:
+        is_of_merchant = self.table.c.merchant_id == sa.bindparam("merchant_id")
+        return Statement(sa.select(*columns).where(is_of_merchant, is_among_ids(self.table.c.id)))
+
+    async def walk(self, db: Database) -> AsyncIterator[list[A]]:
+        after = self._start
+        while rows := await db.fetch(self.page, after | {"limit": self._rows_max}):
+            yield [self._read(row) for row in rows]
+            after = {name: rows[-1][place] for name, place in self._key_at.items()}
+
+    async def list_by_ids(self, db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[A]:
+        return [self._read(row) for row in await fetch_by_ids(db, self.by_ids, merchant_id, ids)]
+
+    async def list_ids(self, db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> set[str]:
+        """Lists those of the ids that exist."""
+        return {str(row[0]) for row in await fetch_by_ids(db, self.ids, merchant_id, ids)}
+
+
+async def fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
+    of = {"merchant_id": merchant_id}
+    return [row for _, some in spread_ids(ids) for row in await db.fetch(statement, of | some)]
+
+
+# ---- rows ----
+
+
+class AuditedRow(msgspec.Struct, Generic[T], frozen=True):
+    """A row as it was found. One without a value is there and cannot be decoded."""
+
+    merchant_id: MerchantId
+    id: str
+    value: T | None
 
 
 class AuditedPayment(msgspec.Struct, frozen=True):
-    """A row of payments. Without the payment: it is there and cannot be read as one."""
+    """A row of payments. One without a payment is there and cannot be decoded."""
 
     merchant_id: MerchantId
     id: str
@@ -63,29 +109,111 @@ class AuditedPayment(msgspec.Struct, frozen=True):
         return self.chain_id or self.id
 
 
-class SealedSample(msgspec.Struct, frozen=True):
-    payment_row: AuditedPayment
+class AuditedRegistration(msgspec.Struct, frozen=True):
+    merchant_id: MerchantId
+    id: str
+    value: Registration | None
     sealed_account: bytes | None
+    sealed_token: bytes | None
 
 
-def _bind(name: str, type_: Any = schema.TEXT) -> sa.BindParameter[Any]:
-    return sa.bindparam(name, type_=type_)
+class AuditedRun(msgspec.Struct, frozen=True):
+    merchant_id: MerchantId
+    schedule_id: str
+    due_at: Instant
+    value: Run | None
 
 
-def _walk(columns: Sequence[sa.Column[Any]], keys: Sequence[sa.Column[Any]], *where: Any) -> Statement:
-    """A page of rows behind the key that the last page ended with."""
-    seen = sa.tuple_(*[_bind(f"after_{key.name}", key.type) for key in keys])
-    page = sa.select(*columns).where(sa.tuple_(*keys) > seen, *where).order_by(*keys)
-    return Statement(page.limit(sa.bindparam("limit")))
+class AuditedInstruction(msgspec.Struct, frozen=True):
+    """The columns of an instruction that are audited, as they were found."""
+
+    merchant_id: MerchantId
+    id: str
+    channel_id: str
+    state: int
+    direction: str
+    amount: int
+    currency: str
+    account_of: str
+    file_id: str | None
+
+
+class AuditedFile(msgspec.Struct, frozen=True):
+    """The columns of a bank file that are audited, as they were found."""
+
+    merchant_id: MerchantId
+    id: str
+    channel_id: str
+    scheme: str
+    due_on: str
+    sequence: str
+    currency: str
+    entries: int
+    total: int
+
+
+def _decode(codec: Codec[T], row: Row) -> T | None:
+    try:
+        return codec.decode(row)
+    except UNREADABLE:
+        return None
+
+
+def _audit_decoded(codec: Codec[T]) -> AuditedTable[AuditedRow[T]]:
+    merchant_id_at, id_at = codec.at["merchant_id"], codec.at["id"]
+    return AuditedTable(codec.columns, lambda row: AuditedRow(row[merchant_id_at], row[id_at], _decode(codec, row)))
+
+
+def _audit_raw(table: sa.Table, struct: type[S], key: Sequence[str] = BY_ID) -> AuditedTable[S]:
+    names = struct.__struct_fields__
+    return AuditedTable(
+        [table.c[name] for name in names], lambda row: struct(**dict(zip(names, row, strict=True))), key
+    )
+
+
+def _read_payment_row(row: Row) -> AuditedPayment:
+    try:
+        payment = read_payment(row)
+    except Unreadable:
+        payment = None
+    return AuditedPayment(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
+
+
+def _read_registration_row(row: Row) -> AuditedRegistration:
+    codec = registrations.REGISTRATIONS
+    return AuditedRegistration(row[codec.at["merchant_id"]], row[codec.at["id"]], _decode(codec, row), *row[-2:])
+
+
+def _read_run_row(row: Row) -> AuditedRun:
+    merchant_id, schedule_id, due_at = [row[schedules.RUNS.at[name]] for name in schedules.RUNS.key]
+    return AuditedRun(merchant_id, schedule_id, due_at, _decode(schedules.RUNS, row))
+
+
+_at = {column.name: place for place, column in enumerate(SHOWN)}
+_sealed = (schema.registrations.c.sealed_account, schema.registrations.c.sealed_token)
+
+PAYMENTS = AuditedTable(SHOWN, _read_payment_row)
+ENTRIES = _audit_raw(schema.ledger, Entry)
+EVENTS = _audit_raw(schema.outbox, Event)
+JOBS = _audit_raw(schema.jobs, Job)
+IDEMPOTENCY_RECORDS = _audit_raw(
+    schema.idempotency_records, IdempotencyRecord, key=["channel_id", "key", "merchant_id"]
+)
+AUTHENTICATIONS = _audit_decoded(authentications.AUTHENTICATIONS)
+INSTRUCTIONS = _audit_raw(schema.instructions, AuditedInstruction)
+FILES = _audit_raw(schema.bank_files, AuditedFile)
+REGISTRATIONS = AuditedTable((*registrations.REGISTRATIONS.columns, *_sealed), _read_registration_row)
+SCHEDULES = _audit_decoded(schedules.SCHEDULES)
+RUNS = AuditedTable(schedules.RUNS.columns, _read_run_row, key=schedules.RUNS.key)
+CHECKOUTS = _audit_decoded(checkouts.CHECKOUTS)
+LINKS = _audit_decoded(links.LINKS)
 
 
 # ---- chains ----
 
-_KEY = (schema.payments.c.merchant_id, schema.payments.c.id)
-_LINK = (schema.payments.c.merchant_id, schema.payments.c.chain_id, schema.payments.c.position, schema.payments.c.id)
-_at = {column.name: place for place, column in enumerate(SHOWN)}
-_firsts = _walk(SHOWN, _KEY, schema.payments.c.chain_id.is_(None))
-_followers = _walk(SHOWN, _LINK, schema.payments.c.chain_id.is_not(None))
+_is_first = schema.payments.c.chain_id.is_(None)
+_FIRSTS = AuditedTable(SHOWN, _read_payment_row, BY_ID, _is_first, rows_max=FIRSTS_PAGE)
+_FOLLOWERS = AuditedTable(SHOWN, _read_payment_row, ["merchant_id", "chain_id", "position", "id"], ~_is_first)
 # One statement sees one moment, so a chain that is read by it agrees with itself while others write.
 _chain = Statement(
     sa.select(*SHOWN)
@@ -106,7 +234,7 @@ async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:
     """
     followers = _walk_followers(db)
     follower = await anext(followers, None)
-    async for page in _walk_audited_payments(db, _firsts, _KEY, FIRSTS_PAGE):
+    async for page in _FIRSTS.walk(db):
         last = (page[-1].merchant_id, page[-1].id)
         while follower is not None and (follower.merchant_id, follower.first_id) <= last:
             page.append(follower)
@@ -124,142 +252,90 @@ async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:
 
 
 async def _walk_followers(db: Database) -> AsyncIterator[AuditedPayment]:
-    async for page in _walk_audited_payments(db, _followers, _LINK, PAGE):
+    async for page in _FOLLOWERS.walk(db):
         for payment_row in page:
             yield payment_row
 
 
-async def _walk_audited_payments(
-    db: Database, statement: Statement, keys: Sequence[sa.Column[Any]], limit: int
-) -> AsyncIterator[list[AuditedPayment]]:
-    seen: Sequence[Any] = [0 if key is schema.payments.c.position else "" for key in keys]
-    while True:
-        params = {f"after_{key.name}": value for key, value in zip(keys, seen, strict=True)}
-        rows = await db.fetch(statement, {**params, "limit": limit})
-        if not rows:
-            return
-        yield [_read_audited_payment(row) for row in rows]
-        seen = [rows[-1][_at[key.name]] for key in keys]
-
-
 async def read_chain(db: Database, merchant_id: MerchantId, first_id: str) -> list[AuditedPayment]:
-    """All of one chain at one moment."""
-    return [
-        _read_audited_payment(row) for row in await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id})
-    ]
+    """Reads all of one chain at one moment."""
+    rows = await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id})
+    return [_read_payment_row(row) for row in rows]
 
 
-def _read_audited_payment(row: Row) -> AuditedPayment:
-    try:
-        payment = read_payment(row)
-    except Unreadable:
-        payment = None
-    return AuditedPayment(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
+# ---- special reads ----
 
 
-_sample = Statement(sa.select(*SHOWN, schema.payments.c.sealed_account).order_by(*_KEY).limit(sa.bindparam("limit")))
+class SealedSample(msgspec.Struct, frozen=True):
+    payment_row: AuditedPayment
+    sealed_account: bytes | None
+
+
+class FiledGroup(msgspec.Struct, frozen=True):
+    """Instructions that name the same file and are alike; a file that is right has one such group."""
+
+    file_id: str
+    state: int
+    channel_id: str
+    direction: str
+    due_on: str
+    sequence: str
+    currency: str
+    entries: int
+    total: int
+
+
+_sample = Statement(
+    sa.select(*SHOWN, schema.payments.c.sealed_account)
+    .order_by(schema.payments.c.merchant_id, schema.payments.c.id)
+    .limit(LIMIT)
+)
+_alike = [schema.instructions.c[name] for name in FiledGroup.__struct_fields__[:-2]]
+_groups = Statement(
+    sa.select(*_alike, sa.func.count(), sa.cast(sa.func.sum(schema.instructions.c.amount), sa.BigInteger()))
+    .where(
+        schema.instructions.c.merchant_id == sa.bindparam("merchant_id"), is_among_ids(schema.instructions.c.file_id)
+    )
+    .group_by(*_alike)
+)
+# By time from when it was stored, because no index knows what an event is about; asked for very few.
+_announced = Statement(
+    sa.select(schema.outbox.c.id)
+    .where(
+        schema.outbox.c.merchant_id == sa.bindparam("merchant_id"),
+        schema.outbox.c.id >= sa.bindparam("since"),
+        schema.outbox.c.subject_id == sa.bindparam("id"),
+        schema.outbox.c.topic == sa.literal_column(f"'{RegistrationEvent.CREATED}'"),
+    )
+    .limit(ONE)
+)
+_walked = (PAYMENTS, ENTRIES, EVENTS, JOBS, IDEMPOTENCY_RECORDS, AUTHENTICATIONS, INSTRUCTIONS, FILES)
+_counts = {
+    each.table.name: Statement(sa.select(sa.func.count()).select_from(each.table))
+    for each in (*_walked, REGISTRATIONS, SCHEDULES, RUNS, CHECKOUTS, LINKS)
+}
 
 
 async def sample_sealed(db: Database, limit: int) -> list[SealedSample]:
-    """Those of the first rows that carry a seal, with their sealed accounts."""
+    """Returns those of the first payments that are signed, with their sealed accounts."""
     rows = await db.fetch(_sample, {"limit": limit})
-    return [SealedSample(_read_audited_payment(row[:-1]), row[-1]) for row in rows if row[_at["mac"]] is not None]
+    return [SealedSample(_read_payment_row(row[:-1]), row[-1]) for row in rows if row[_at["mac"]] is not None]
 
 
-# ---- what belongs to payments ----
-
-_ENTRY, _EVENT = Entry.__struct_fields__, Event.__struct_fields__
-_JOB = ("id", "merchant_id", "topic", "subject_id", "due_at", "failures")
-_IDEMPOTENCY_KEY = IdempotencyRecord.__struct_fields__
+async def list_filed_groups(db: Database, merchant_id: MerchantId, file_ids: Sequence[str]) -> list[FiledGroup]:
+    """Lists what names these files, counted by the database: a file may have ten thousand entries."""
+    return [FiledGroup(*row) for row in await fetch_by_ids(db, _groups, merchant_id, file_ids)]
 
 
-def look_up(members: Sequence[str], table: sa.Table) -> Statement:
-    """Rows by the ids of one merchant."""
-    columns = [table.c[name] for name in members]
-    return Statement(
-        sa.select(*columns).where(table.c.merchant_id == sa.bindparam("merchant_id"), is_among_ids(table.c.id))
-    )
-
-
-_entries = look_up(_ENTRY, schema.ledger)
-_events = look_up(_EVENT, schema.outbox)
-_job_ids = look_up(("id",), schema.jobs)
-_audited_payments = look_up([column.name for column in SHOWN], schema.payments)
-
-
-async def fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
-    """As many statements as it takes; the last one asks for its last id several times."""
-    of = {"merchant_id": merchant_id}
-    return [row for _, some in spread_ids(ids) for row in await db.fetch(statement, of | some)]
-
-
-async def find_entries(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Entry]:
-    return [make_row(Entry, _ENTRY, row) for row in await fetch_by_ids(db, _entries, merchant_id, ids)]
-
-
-async def find_events(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Event]:
-    return [make_row(Event, _EVENT, row) for row in await fetch_by_ids(db, _events, merchant_id, ids)]
-
-
-async def find_job_ids(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> set[str]:
-    return {str(row[0]) for row in await fetch_by_ids(db, _job_ids, merchant_id, ids)}
-
-
-async def find_audited_payments(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, AuditedPayment]:
-    found = [_read_audited_payment(row) for row in await fetch_by_ids(db, _audited_payments, merchant_id, ids)]
-    return {payment_row.id: payment_row for payment_row in found}
-
-
-def make_row(kind: Callable[..., _T], members: Sequence[str], row: Row) -> _T:
-    return kind(**dict(zip(members, row, strict=True)))
-
-
-# ---- what speaks of payments ----
-
-_BY_ID = ("merchant_id", "id")
-_BY_IDEMPOTENCY_KEY = ("channel_id", "key", "merchant_id")
-
-
-def walk_table(table: sa.Table, members: Sequence[str], keys: Sequence[str]) -> Statement:
-    return _walk([table.c[name] for name in members], [table.c[name] for name in keys])
-
-
-_ledger = walk_table(schema.ledger, _ENTRY, _BY_ID)
-_outbox = walk_table(schema.outbox, _EVENT, _BY_ID)
-_jobs = walk_table(schema.jobs, _JOB, _BY_ID)
-_idempotency_records = walk_table(schema.idempotency_records, _IDEMPOTENCY_KEY, _BY_IDEMPOTENCY_KEY)
-
-
-def walk_ledger(db: Database) -> AsyncIterator[list[Entry]]:
-    return walk_pages(db, _ledger, Entry, _ENTRY, _BY_ID)
-
-
-def walk_events(db: Database) -> AsyncIterator[list[Event]]:
-    return walk_pages(db, _outbox, Event, _EVENT, _BY_ID)
-
-
-def walk_jobs(db: Database) -> AsyncIterator[list[Job]]:
-    return walk_pages(db, _jobs, Job, _JOB, _BY_ID)
-
-
-def walk_idempotency_records(db: Database) -> AsyncIterator[list[IdempotencyRecord]]:
-    return walk_pages(db, _idempotency_records, IdempotencyRecord, _IDEMPOTENCY_KEY, _BY_IDEMPOTENCY_KEY)
-
-
-async def walk_pages(
-    db: Database, statement: Statement, kind: Callable[..., _T], members: Sequence[str], keys: Sequence[str]
-) -> AsyncIterator[list[_T]]:
-    after: dict[str, Any] = {f"after_{key}": "" for key in keys}
-    while rows := await db.fetch(statement, after | {"limit": PAGE}):
-        yield [make_row(kind, members, row) for row in rows]
-        after = {f"after_{key}": rows[-1][members.index(key)] for key in keys}
-
-
-_counts = {name: Statement(sa.select(sa.func.count()).select_from(table)) for name, table in WALKED.items()}
+async def is_announced(db: Database, registration: Registration) -> bool:
+    """Tells whether any event announces the registration."""
+    since = f"{registration.created_at:016x}"
+    params = {"merchant_id": registration.merchant_id, "id": registration.id, "since": since}
+    return await db.fetch_one(_announced, params) is not None
 
 
 async def count_rows(db: Database) -> dict[str, int]:
-    """How many rows there are to walk, by table."""
+    """Counts the rows that will be walked, by table."""
     counted = {}
     for name, statement in _counts.items():
         row = await db.fetch_one(statement, {})

@@ -87,6 +87,10 @@ def postpone_job_writes(job: Job, due_at: Instant, failures: int = 0) -> list[Wr
     return [_postpone(job, new_due_at=due_at, new_failures=failures)]
 
 
+async def find_job(db: Database, merchant_id: MerchantId, job_id: str) -> Job | None:
+    return await JOBS.find(db, merchant_id, job_id)
+
+
 async def lease_due(
     db: Database, *, now: Instant, wall_now: Instant, owner: str, lease_s: float, limit: int, topic: str | None = None
 ) -> list[Job]:

@@ -20,7 +20,7 @@ from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, Closure
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import IdempotencyKey, RecoveryTask, State
-from tollgate.store.audit import find_entries
+from tollgate.store import audit
 from tollgate.store.jobs import list_events
 from tollgate.values import DAY, HUNDREDTHS_MAX, ChannelId, Conflict, FixedClock, MerchantId, Money, Refusal
 from tollgate.wire import Silent, Unsent
@@ -77,7 +77,10 @@ async def test_a_success_is_answered_sealed_booked_and_announced(app: App, wire:
     assert (capture.action, capture.position, capture.chain_id) == (Action.CAPTURE, 2, named.id)
     assert capture.echo["lifecycleId"] == "life-0001"
     assert capture.mac == make_signature(capture, app.keyring)
-    assert len(await find_entries(app.database, MERCHANT.id, [entry.id for entry in list_entries(capture)])) == 1
+    assert (
+        len(await audit.ENTRIES.list_by_ids(app.database, MERCHANT.id, [entry.id for entry in list_entries(capture)]))
+        == 1
+    )
     assert capture.id in {event.subject_id for event in await list_events(app.database, MERCHANT.id)}
     message = show(wire.sent[-1])
     assert (message["type"], message["original"], message["amount"]) == ("capture", named.id, 4_000)

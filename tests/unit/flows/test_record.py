@@ -14,7 +14,7 @@ from tollgate.payments.completion import list_entries
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
 from tollgate.payments.payment import Payment, State
-from tollgate.store.audit import find_entries
+from tollgate.store import audit
 from tollgate.values import Conflict, Refusal
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
 from unit.flows.telling import begin, follow, happen, make_request, meddle_with, read, read_answered, read_chain
@@ -27,7 +27,7 @@ async def check_books(app: App, first: Payment) -> None:
     rows = await read_chain(app, first)
     assert {row.id: row.balance for row in rows} == count_chain(rows)
     due = {entry.id for row in rows for entry in list_entries(row)}
-    assert {entry.id for entry in await find_entries(app.database, MERCHANT.id, sorted(due))} == due
+    assert {entry.id for entry in await audit.ENTRIES.list_by_ids(app.database, MERCHANT.id, sorted(due))} == due
     assert all(row.mac == make_signature(row, app.keyring) for row in rows)
 
 

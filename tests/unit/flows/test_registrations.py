@@ -19,7 +19,7 @@ from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_registration
 from tollgate.payments.merchants import Channel
 from tollgate.payments.registration import Registration, RegistrationState
-from tollgate.store.audit import walk_jobs
+from tollgate.store import audit
 from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import find_registration
 from tollgate.values import DAY, FixedClock, NotFound, Refusal, add_months, to_datetime, to_instant
@@ -149,7 +149,7 @@ async def test_a_card_that_is_confirmed_gets_its_network_token_where_the_channel
 
 async def list_jobs(app: App) -> list[str]:
     """Lists the subjects of all jobs."""
-    return [job.subject_id async for page in walk_jobs(app.database) for job in page]
+    return [job.subject_id async for page in audit.JOBS.walk(app.database) for job in page]
 
 
 # ---- until when ----

@@ -14,7 +14,7 @@ from tollgate.flows.pay import start_attempt
 from tollgate.flows.verify import verify
 from tollgate.operations.app import App, Call
 from tollgate.payments.payment import State
-from tollgate.store.audit import walk_jobs
+from tollgate.store import audit
 from tollgate.store.jobs import Job
 from tollgate.store.payments import start_payment
 from tollgate.values import SECOND, FixedClock, PaymentId
@@ -43,7 +43,7 @@ async def test_a_recovery_task_that_breaks_waits_longer_each_time_and_is_done_on
     rounds += [await run_recovery_tasks(app)]
     app.clock.at += SECOND
     rounds += [await run_recovery_tasks(app)]
-    [[broken]] = [page async for page in walk_jobs(app.database)]
+    [[broken]] = [page async for page in audit.JOBS.walk(app.database)]
     assert (broken.topic, broken.subject_id, broken.failures) == ("repeat", refund.id, 2)
     app.merchants.fill([CHANNEL], [])
     app.clock.at += SECOND
@@ -72,7 +72,7 @@ async def test_an_acquirer_that_does_not_confirm_a_reversal_is_a_failure_and_one
         wire.script = [Silent(), PENDING]
         await run_recovery_tasks(app)
 
-    [jobs] = [page async for page in walk_jobs(app.database)]
+    [jobs] = [page async for page in audit.JOBS.walk(app.database)]
     assert {job.subject_id: job.failures for job in jobs} == {doubtful.id: 3, waiting.id: 0}
     await app.database.close()
 
@@ -109,7 +109,7 @@ async def test_a_payment_that_cannot_be_settled_becomes_a_job_and_keeps_no_other
     for _ in range(LIMITS.job_failures_max + 1):
         app.clock.at += 3600 * SECOND
         await run_recovery_tasks(app)
-        [jobs] = [page async for page in walk_jobs(app.database)]
+        [jobs] = [page async for page in audit.JOBS.walk(app.database)]
         failures += [job.failures for job in jobs if job.subject_id == broken.id]
 
     assert found == [2, 0]
