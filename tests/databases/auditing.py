@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from postgres import PostgresCluster
 from tollgate.flows import verify as verifying
+from tollgate.flows.auditing import Audit, AuditReport, Table
 from tollgate.flows.verify import verify
-from tollgate.flows.verify_tables import Audit, AuditReport, Table
 from tollgate.store.database import Database
 from tollgate.store.opening import open_database
 from tollgate.store.statements import Dialect, Statement, Write

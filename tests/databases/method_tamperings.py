@@ -50,9 +50,9 @@ AUTHENTICATIONS: dict[str, Tampering] = {
     "merchant_id": _change("authentications", "merchant_id", ":neighbour", "challenged", Proof.AUTHENTICATION),
     "stage": _change("authentications", "stage", "3", "challenged", Proof.AUTHENTICATION),
     "body": _change("authentications", "body", "'{'", "walked", Proof.ROW),
-    "created_at": _change("authentications", "created_at", "created_at - 1", "challenged", Proof.SEAL),
-    "expires_at": _change("authentications", "expires_at", "expires_at + 1", "challenged", Proof.SEAL),
-    "mac": _change("authentications", "mac", "NULL", "challenged", Proof.SEAL),
+    "created_at": _change("authentications", "created_at", "created_at - 1", "challenged", Proof.SIGNATURE),
+    "expires_at": _change("authentications", "expires_at", "expires_at + 1", "challenged", Proof.SIGNATURE),
+    "mac": _change("authentications", "mac", "NULL", "challenged", Proof.SIGNATURE),
     "sealed_secret": Tampering(
         "a secret put back",
         "UPDATE authentications SET sealed_secret = (SELECT a.sealed_secret FROM authentications AS a"
@@ -64,8 +64,8 @@ AUTHENTICATIONS: dict[str, Tampering] = {
 }
 
 FORGED = (
-    _change("authentications", "stage", "2", "challenged", Proof.SEAL),
-    _change("authentications", "body", "replace(body, 'challenge', 'frictionless')", "challenged", Proof.SEAL),
+    _change("authentications", "stage", "2", "challenged", Proof.SIGNATURE),
+    _change("authentications", "body", "replace(body, 'challenge', 'frictionless')", "challenged", Proof.SIGNATURE),
 )
 
 TOLD_TWICE = (

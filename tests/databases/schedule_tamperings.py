@@ -8,7 +8,7 @@ from tollgate.payments.audit import Proof
 PLAN, ONCE, TWICE, FAILED, MISSED = "monthly", "MADE after 1", "MADE after 2", "FAILED after 1", "MISSED after 0"
 
 
-def _plan(column: str, value: str, proof: Proof = Proof.SEAL, on: str = PLAN, row_id: str = "") -> Tampering:
+def _plan(column: str, value: str, proof: Proof = Proof.SIGNATURE, on: str = PLAN, row_id: str = "") -> Tampering:
     sql = f"UPDATE schedules SET {column} = {value} WHERE id = :id"
     return Tampering(f"{column} of {on} as {value}", sql, on, proof, "schedules", row_id=row_id)
 

@@ -25,7 +25,7 @@ class Tampering:
     """The id of the finding's row, where it is not (part of) the id of `on`."""
 
 
-def _change_payment(column: str, value: str, on: str, proof: Proof = Proof.SEAL, row_id: str = "") -> Tampering:
+def _change_payment(column: str, value: str, on: str, proof: Proof = Proof.SIGNATURE, row_id: str = "") -> Tampering:
     sql = f"UPDATE payments SET {column} = {value} WHERE id = :id"
     return Tampering(f"{column} of {on}", sql, on, proof, row_id=row_id)
 
@@ -172,10 +172,18 @@ REMOVED = (
 
 ADDED = (
     Tampering(
-        "a copy with its seal", f"{_INSERT_FIRST}, mac FROM payments WHERE id = :id", "db", Proof.SEAL, row_id=OTHER
+        "a copy with its seal",
+        f"{_INSERT_FIRST}, mac FROM payments WHERE id = :id",
+        "db",
+        Proof.SIGNATURE,
+        row_id=OTHER,
     ),
     Tampering(
-        "a copy without a seal", f"{_INSERT_FIRST}, NULL FROM payments WHERE id = :id", "db", Proof.SEAL, row_id=OTHER
+        "a copy without a seal",
+        f"{_INSERT_FIRST}, NULL FROM payments WHERE id = :id",
+        "db",
+        Proof.SIGNATURE,
+        row_id=OTHER,
     ),
     Tampering(
         "a refund that repeats a number",
@@ -188,7 +196,7 @@ ADDED = (
         "a refund with a number of its own",
         f"{_INSERT_LATER}, 6 FROM payments WHERE id = :id",
         "rf 1",
-        Proof.SEAL,
+        Proof.SIGNATURE,
         row_id=OTHER,
     ),
     Tampering(
@@ -222,7 +230,7 @@ MOVED = (
         " AND p.position = 7 - payments.position) WHERE position IN (3, 4) AND chain_id ="
         " (SELECT c.chain_id FROM payments AS c WHERE c.id = :id)",
         "rf 1",
-        Proof.SEAL,
+        Proof.SIGNATURE,
         rows=2,
     ),
     Tampering(
@@ -230,7 +238,7 @@ MOVED = (
         "UPDATE payments SET position = 7 - position WHERE position IN (3, 4) AND chain_id ="
         " (SELECT c.chain_id FROM payments AS c WHERE c.id = :id)",
         "rf 1",
-        Proof.SEAL,
+        Proof.SIGNATURE,
         rows=2,
     ),
     Tampering(
@@ -243,12 +251,12 @@ MOVED = (
 )
 
 DISGUISED = (
-    Tampering("a seal taken away", "UPDATE payments SET mac = NULL WHERE id = :id", "db", Proof.SEAL),
+    Tampering("a seal taken away", "UPDATE payments SET mac = NULL WHERE id = :id", "db", Proof.SIGNATURE),
     Tampering(
         "a seal on what has no result",
         "UPDATE payments SET mac = (SELECT p.mac FROM payments AS p WHERE p.merchant_id = :neighbour) WHERE id = :id",
         "DB started",
-        Proof.SEAL,
+        Proof.SIGNATURE,
     ),
     Tampering(
         "made to look as if in flight",

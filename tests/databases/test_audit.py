@@ -13,7 +13,7 @@ from databases.auditing import Stock, audit, make_stock, put_back, read_plan, ta
 from databases.lives import NEIGHBOUR, live_through_everything, open_lives
 from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
 from tollgate.catalog.limits import LIMITS
-from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
+from tollgate.flows.auditing import EVENTS_KEPT_SINCE
 from tollgate.payments.audit import Finding, Proof
 from tollgate.payments.checkout import REMIND_TOPIC
 from tollgate.payments.completion import SIGNED
@@ -146,7 +146,7 @@ async def test_broken_seals_are_not_blamed_on_the_key_file_even_if_all_are(store
 
     report = await audit(store, stock.keyring)
 
-    assert len([finding for finding in report.findings if finding.proof is Proof.SEAL]) == 39
+    assert len([finding for finding in report.findings if finding.proof is Proof.SIGNATURE]) == 39
 
 
 async def test_only_so_many_findings_are_kept_and_the_rest_is_counted(store: Database, stock: Stock) -> None:

@@ -327,7 +327,7 @@ async def test_a_link_that_a_hand_has_changed_is_shown_to_nobody(world: Checkout
     with pytest.raises(TamperedRow):
         await open_link(world.app, link_id)
     report = await audit(world.app.database, world.keyring)
-    assert [(each.proof, each.row_id) for each in report.findings] == [(Proof.SEAL, link_id)]
+    assert [(each.proof, each.row_id) for each in report.findings] == [(Proof.SIGNATURE, link_id)]
 
 
 @pytest.mark.parametrize(

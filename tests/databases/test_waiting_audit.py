@@ -135,7 +135,7 @@ async def test_a_hand_on_a_waiting_row_is_found(db: Database, name: str, change:
 
     await run(db, f"UPDATE payments SET {change} WHERE id = '{payment_id}'")
 
-    assert (Proof.SEAL, payment_id) in {(finding.proof, finding.row_id) for finding in await audit(lives)}
+    assert (Proof.SIGNATURE, payment_id) in {(finding.proof, finding.row_id) for finding in await audit(lives)}
 
 
 @pytest.mark.parametrize(

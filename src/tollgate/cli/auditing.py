@@ -15,9 +15,9 @@ import msgspec
 
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
+from tollgate.flows.auditing import AuditReport
 from tollgate.flows.verify import FINDINGS_MAX
 from tollgate.flows.verify import verify as verify_store
-from tollgate.flows.verify_tables import AuditReport
 from tollgate.store.audit import count_rows
 from tollgate.store.database import Database, StoreFault
 from tollgate.store.opening import open_database

@@ -1,21 +1,34 @@
-"""`tollgate verify`: checks the whole store against its own rules. It only reads."""
+"""`tollgate verify`: checks the whole store against its own rules, and here that no row refers to nothing.
+
+It only reads. That no row is missing is checked with the chains.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from tollgate.flows import verify_checkouts, verify_methods, verify_registrations, verify_strays
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import RESULTS, is_pending
+from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations
 from tollgate.flows.verify_chains import check_chains
-from tollgate.flows.verify_tables import PAUSES_S, Audit, AuditReport, check_table
+from tollgate.operations.idempotency import open_stored_answer
 from tollgate.operations.signing import has_signature
-from tollgate.store.audit import SealedSample, sample_sealed
+from tollgate.payments.audit import Proof
+from tollgate.payments.completion import list_entries
+from tollgate.payments.ledger import Entry
+from tollgate.payments.payment import Payment, RecoveryTask, State
+from tollgate.payments.registration import RegistrationEvent
+from tollgate.store import audit as audited
+from tollgate.store import idempotency, jobs
 from tollgate.store.database import Database
+from tollgate.values import make_timed_id
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import sealing_key_id
 
 SAMPLE = 50
 FINDINGS_MAX = 100
-TABLES = (*verify_strays.TABLES, *verify_methods.TABLES, *verify_registrations.TABLES, *verify_checkouts.TABLES)
+_RECOVERY_TASKS = frozenset(RecoveryTask)
+_REGISTRATION_EVENTS = frozenset(RegistrationEvent)
 
 
 async def verify(
@@ -23,27 +36,118 @@ async def verify(
     keyring: Keyring,
     report_progress: Callable[[str, int], None],
     findings_max: int = FINDINGS_MAX,
-    pauses_s: Sequence[float] = PAUSES_S,
-) -> AuditReport:
+    pauses_s: Sequence[float] = auditing.PAUSES_S,
+) -> auditing.AuditReport:
     await refuse_wrong_keys(database, keyring)
-    report = AuditReport(findings_max=findings_max)
-    audit = Audit(database=database, keyring=keyring, report=report, report_progress=report_progress, pauses_s=pauses_s)
+    report = auditing.AuditReport(findings_max=findings_max)
+    audit = auditing.Audit(
+        database=database, keyring=keyring, report=report, report_progress=report_progress, pauses_s=pauses_s
+    )
     await check_chains(audit)
     for table in TABLES:
-        await check_table(audit, table)
+        await auditing.check_table(audit, table)
     return report
 
 
 async def refuse_wrong_keys(database: Database, keyring: Keyring) -> None:
     """Refuses the key file of another store, with which every signature would look broken."""
-    sample = await sample_sealed(database, SAMPLE)
+    sample = await audited.sample_sealed(database, SAMPLE)
     if sample and not any(_is_ours(each, keyring) for each in sample):
         raise KeyringError(f"the key file is not that of this store: none of {len(sample)} seals was made with it")
 
 
-def _is_ours(sample: SealedSample, keyring: Keyring) -> bool:
+def _is_ours(sample: audited.SealedSample, keyring: Keyring) -> bool:
     payment, sealed = sample.payment_row.payment, sample.sealed_account
     if payment is not None and payment.mac and has_signature(payment, keyring):
         return True
     # Where signatures were broken by hand, the account sealed beside them still names its key.
     return sealed is not None and sealing_key_id(sealed) in keyring.key_ids
+
+
+def check_entry(_keyring: Keyring, entry: Entry, payments: auditing.AuditedPayments) -> Iterator[auditing.Flaw]:
+    row = payments.get(entry.payment_id)
+    if row is None:
+        yield Proof.LEDGER, f"there is no payment {entry.payment_id}"
+    elif row.payment is not None and entry.id not in {each.id for each in list_entries(row.payment)}:
+        # Whether an entry with the right id says the right things is checked with its chain.
+        yield Proof.LEDGER, f"payment {entry.payment_id} posts no such entry"
+
+
+def check_event(
+    _keyring: Keyring, event: jobs.Event, payments: auditing.AuditedPayments, registration_ids: set[str]
+) -> Iterator[auditing.Flaw]:
+    if event.topic in _REGISTRATION_EVENTS and event.subject_id not in registration_ids:
+        yield Proof.EVENT, f"there is no registration {event.subject_id}"
+    if event.topic != jobs.PAYMENT_COMPLETED:
+        return
+    row = payments.get(event.subject_id)
+    if row is None:
+        yield Proof.EVENT, f"there is no payment {event.subject_id}"
+    elif row.payment is not None and not _may_announce(event, row.payment):
+        is_started = row.payment.state is State.STARTED
+        text = "has no result yet" if is_started else "never had this result"
+        yield Proof.EVENT, f"payment {event.subject_id} {text}"
+
+
+def _may_announce(event: jobs.Event, payment: Payment) -> bool:
+    """Tells whether an event is about the result (checked with the chain), or about an earlier time of waiting."""
+    is_whole = event.id == make_timed_id(event.created_at, payment.id)
+    was_open = event.result_code in RESULTS and is_pending(event.result_code)
+    if payment.state is State.STARTED or payment.completed_at is None:
+        # The shopper it waited for is back, so its money message is on the way.
+        return is_whole and was_open
+    if event.id == make_timed_id(payment.completed_at, payment.id):
+        return True
+    return is_whole and was_open and event.created_at <= payment.completed_at
+
+
+def check_job(_keyring: Keyring, job: jobs.Job, payments: auditing.AuditedPayments) -> Iterator[auditing.Flaw]:
+    is_recovery = job.topic in _RECOVERY_TASKS
+    if is_recovery and job.subject_id not in payments:
+        yield Proof.JOB, f"there is no payment {job.subject_id}"
+    elif is_recovery and job.id != f"{job.topic}.{job.subject_id}":
+        yield Proof.JOB, "its name is not that of its recovery task"
+    elif job.failures > LIMITS.job_failures_max:
+        yield Proof.JOB, f"{job.topic} of {job.subject_id} has failed {job.failures} times in a row"
+
+
+def check_idempotency_record(
+    keyring: Keyring, record: idempotency.IdempotencyRecord, payments: auditing.AuditedPayments
+) -> Iterator[auditing.Flaw]:
+    row = payments.get(record.payment_id)
+    is_answered = record.status is not None or record.body is not None
+    if record.payment_id != idempotency.NO_PAYMENT and row is None:
+        yield Proof.IDEMPOTENCY_KEY, f"there is no payment {record.payment_id}"
+    elif row is not None and row.payment is not None and row.payment.channel_id != record.channel_id:
+        yield Proof.IDEMPOTENCY_KEY, "its payment belongs to another channel"
+    elif is_answered and open_stored_answer(record, keyring) is None:
+        yield Proof.IDEMPOTENCY_KEY, "the answer kept for it is not the one that was given"
+
+
+_subjects = auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.subject_id])
+
+TABLES = (
+    auditing.Table(
+        name="ledger_entries",
+        walk=audited.ENTRIES.walk,
+        reads=(auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda entry: [entry.payment_id]),),
+        check=check_entry,
+    ),
+    auditing.Table(
+        name="outbox",
+        walk=audited.EVENTS.walk,
+        reads=(_subjects, auditing.read_by_ids(audited.REGISTRATIONS.list_ids, lambda event: [event.subject_id])),
+        check=check_event,
+    ),
+    auditing.Table(name="jobs", walk=audited.JOBS.walk, reads=(_subjects,), check=check_job),
+    auditing.Table(
+        name="idempotency_keys",
+        walk=audited.IDEMPOTENCY_RECORDS.walk,
+        reads=(auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda record: [record.payment_id]),),
+        check=check_idempotency_record,
+        get_row_id=lambda record: f"{record.channel_id}/{record.key}",
+    ),
+    *verify_methods.TABLES,
+    *verify_registrations.TABLES,
+    *verify_checkouts.TABLES,
+)

@@ -1,6 +1,6 @@
-"""The first part of an audit: every chain, its seals, and that what must speak of its payments does.
+"""The audit of chains: their signatures, balances and entries, and the events and jobs that their payments need.
 
-A chain may move between two reads beside a running server, so a doubtful one is read again before anything is said.
+A running server may change a chain between two reads, so a doubtful one is read again before it is reported.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from tollgate.flows import auditing
 from tollgate.flows.verify_checkouts import list_unnamed_payments
 from tollgate.flows.verify_methods import check_instructed, list_instructed
-from tollgate.flows.verify_tables import Audit, AuditReport, Purse
 from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof, check_chain, check_entries, make_finding, sum_expected_accounts
 from tollgate.payments.completion import list_entries, may_have_taken
@@ -21,15 +21,11 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payment, RecoveryTask, State
 from tollgate.store import audit as audited
 from tollgate.store import opening
-from tollgate.store.audit import AuditedInstruction, AuditedPayment, read_chain, walk_chains
 from tollgate.store.database import Database
 from tollgate.store.jobs import Event
 from tollgate.store.payment_rows import make_event
 from tollgate.values import Instant, MerchantId
 from tollgate.vault.keyring import Keyring
-
-EVENTS_KEPT_SINCE = "events_kept_since"
-"""The setting in which whoever purges old events writes how far it went; older payments need no event any more."""
 
 RECOVERY_TASKS: dict[tuple[Nature, State], frozenset[RecoveryTask]] = {
     (nature, state): frozenset(
@@ -44,7 +40,7 @@ RECOVERY_TASKS: dict[tuple[Nature, State], frozenset[RecoveryTask]] = {
 
 Key = tuple[MerchantId, str]
 """Merchant and first payment of a chain."""
-Chains = Mapping[Key, Sequence[AuditedPayment]]
+Chains = Mapping[Key, Sequence[audited.AuditedPayment]]
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -60,20 +56,20 @@ class Evidence(msgspec.Struct, frozen=True):
     entries: dict[str, Entry]
     events: dict[str, Event]
     job_ids: set[str]
-    instructions: dict[str, AuditedInstruction]
+    instructions: dict[str, audited.AuditedInstruction]
 
 
-async def check_chains(audit: Audit) -> None:
+async def check_chains(audit: auditing.Audit) -> None:
     database, report = audit.database, audit.report
-    rules = Rules(audit.keyring, int(await opening.get_setting(database, EVENTS_KEPT_SINCE, "0")))
-    async for page in walk_chains(database):
+    rules = Rules(audit.keyring, int(await opening.get_setting(database, auditing.EVENTS_KEPT_SINCE, "0")))
+    async for page in audited.walk_chains(database):
         chains = group_chains(page)
         doubtful = await list_chain_findings(database, rules, chains)
         for pause_s in audit.pauses_s:
             if not doubtful:
                 break
             await asyncio.sleep(pause_s)
-            fresh = {key: await read_chain(database, *key) for key in doubtful}
+            fresh = {key: await audited.read_chain(database, *key) for key in doubtful}
             doubtful = await list_chain_findings(database, rules, fresh)
             chains |= fresh
         for key, payment_rows in chains.items():
@@ -84,23 +80,23 @@ async def check_chains(audit: Audit) -> None:
         audit.count("payments", len(page))
 
 
-def group_chains(page: Iterable[AuditedPayment]) -> dict[Key, list[AuditedPayment]]:
-    chains: dict[Key, list[AuditedPayment]] = {}
+def group_chains(page: Iterable[audited.AuditedPayment]) -> dict[Key, list[audited.AuditedPayment]]:
+    chains: dict[Key, list[audited.AuditedPayment]] = {}
     for payment_row in page:
         chains.setdefault((payment_row.merchant_id, payment_row.first_id), []).append(payment_row)
     return chains
 
 
-def note_accounts(report: AuditReport, payment_rows: Sequence[AuditedPayment]) -> None:
+def note_accounts(report: auditing.AuditReport, payment_rows: Sequence[audited.AuditedPayment]) -> None:
     members = sort_members(payment_rows)
     if members and members[0].chain_id is None:
         first = members[0]
         report.add_sums(
-            Purse(first.merchant_id, first.channel_id, first.money.currency), sum_expected_accounts(members)
+            auditing.Purse(first.merchant_id, first.channel_id, first.money.currency), sum_expected_accounts(members)
         )
 
 
-def sort_members(payment_rows: Sequence[AuditedPayment]) -> list[Payment]:
+def sort_members(payment_rows: Sequence[audited.AuditedPayment]) -> list[Payment]:
     """The first payment, then what followed, in the order of their numbers."""
     readable = [payment_row.payment for payment_row in payment_rows if payment_row.payment is not None]
     return sorted(readable, key=lambda payment: (payment.chain_id is not None, payment.position, payment.id))
@@ -158,7 +154,9 @@ def expect_jobs(payment: Payment) -> list[str]:
 # ---- one chain ----
 
 
-def list_findings(rules: Rules, key: Key, payment_rows: Sequence[AuditedPayment], evidence: Evidence) -> list[Finding]:
+def list_findings(
+    rules: Rules, key: Key, payment_rows: Sequence[audited.AuditedPayment], evidence: Evidence
+) -> list[Finding]:
     members = sort_members(payment_rows)
     findings = [
         Finding(
@@ -195,7 +193,7 @@ def check_signature(rules: Rules, payment: Payment) -> list[Finding]:
         text = "it has a result, and no signature or no time of its completion"
     else:
         text = "its signature is wrong: amount, state, type, references, times or result were changed, or it was added"
-    return [make_finding(payment, Proof.SEAL, text)]
+    return [make_finding(payment, Proof.SIGNATURE, text)]
 
 
 def check_announced(rules: Rules, payment: Payment, evidence: Evidence) -> list[Finding]:

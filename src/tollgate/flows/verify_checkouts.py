@@ -7,45 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tollgate.flows.verify_methods import opens
-from tollgate.flows.verify_tables import Audit, Flaw, Table, group_by_merchant, read_by_ids
-from tollgate.operations.checkouts import make_checkout_owner, make_link_owner
+from tollgate.flows import auditing
+from tollgate.operations import checkouts as operations_checkouts
 from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof, make_finding
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, PaymentLink
-from tollgate.payments.payment import NATURES, Nature, Payment, State
+from tollgate.payments.payment import NATURES, Nature, State
 from tollgate.payments.registration import RegistrationState
 from tollgate.store import audit as audited
-from tollgate.store.audit import AuditedPayment, AuditedRegistration, AuditedRow
 from tollgate.vault.keyring import Keyring
 
 _NEVER_STORED = frozenset({RegistrationState.PENDING, RegistrationState.REJECTED})
 _UNPAID = (CheckoutState.OPEN, CheckoutState.CANCELLED)
 """States in which no attempt has the checkout, whatever was tried before."""
-_UNREADABLE = "it cannot be read: a word or a number in it is none of ours"
-_UNOPENED = "what is sealed in it does not open there with the keys at hand"
 
 
 def check_checkout(
     keyring: Keyring,
-    row: AuditedRow[Checkout],
-    payments: Mapping[str, AuditedPayment],
-    registrations: Mapping[str, AuditedRegistration],
-) -> Iterator[Flaw]:
+    row: audited.AuditedRow[Checkout],
+    payments: auditing.AuditedPayments,
+    registrations: Mapping[str, audited.AuditedRegistration],
+) -> Iterator[auditing.Flaw]:
     checkout = row.value
     if checkout is None:
-        yield Proof.ROW, _UNREADABLE
+        yield Proof.ROW, auditing.UNREADABLE
         return
     text = None
     if checkout.state not in _UNPAID:
         is_payment = checkout.kind is CheckoutKind.PAYMENT
         text = _check_payment(checkout, payments) if is_payment else _check_registration(checkout, registrations)
-    owner = make_checkout_owner(checkout.merchant_id, checkout.id)
-    if text is not None or not opens(checkout.sealed_fields, owner, keyring):
-        yield Proof.CHECKOUT, text or _UNOPENED
+    owner = operations_checkouts.make_checkout_owner(checkout.merchant_id, checkout.id)
+    if text is not None or not auditing.opens(checkout.sealed_fields, owner, keyring):
+        yield Proof.CHECKOUT, text or auditing.UNOPENED
 
 
-def _check_payment(checkout: Checkout, payments: Mapping[str, AuditedPayment]) -> str | None:
+def _check_payment(checkout: Checkout, payments: auditing.AuditedPayments) -> str | None:
     row = payments.get(checkout.subject_id or "")
     if row is None:
         return f"there is no payment {checkout.subject_id}, which has it"
@@ -62,7 +58,7 @@ def _check_payment(checkout: Checkout, payments: Mapping[str, AuditedPayment]) -
     return None if payment.state is State.APPROVED else f"payment {payment.id} did not pay it"
 
 
-def _check_registration(checkout: Checkout, registrations: Mapping[str, AuditedRegistration]) -> str | None:
+def _check_registration(checkout: Checkout, registrations: Mapping[str, audited.AuditedRegistration]) -> str | None:
     if checkout.state is CheckoutState.LOCKED:
         # Storing takes one commit, so no registration ever locks a checkout.
         return "it is held, and nothing is being stored"
@@ -74,27 +70,30 @@ def _check_registration(checkout: Checkout, registrations: Mapping[str, AuditedR
 
 
 def check_link(
-    keyring: Keyring, row: AuditedRow[PaymentLink], checkouts: Mapping[str, AuditedRow[Checkout]]
-) -> Iterator[Flaw]:
+    keyring: Keyring, row: audited.AuditedRow[PaymentLink], checkouts: Mapping[str, audited.AuditedRow[Checkout]]
+) -> Iterator[auditing.Flaw]:
     link = row.value
     if link is None:
-        yield Proof.ROW, _UNREADABLE
+        yield Proof.ROW, auditing.UNREADABLE
     elif not has_signature(link, keyring):
-        yield Proof.SEAL, "its signature is wrong"
+        yield Proof.SIGNATURE, "its signature is wrong"
     elif link.checkout_id is not None and link.checkout_id not in checkouts:
         yield Proof.LINK, "there is no checkout of the name that it has"
-    elif not opens(link.sealed_fields, make_link_owner(link.merchant_id, link.id), keyring):
-        yield Proof.LINK, _UNOPENED
+    elif not auditing.opens(
+        link.sealed_fields, operations_checkouts.make_link_owner(link.merchant_id, link.id), keyring
+    ):
+        yield Proof.LINK, auditing.UNOPENED
 
 
-async def list_unnamed_payments(audit: Audit, page: Iterable[AuditedPayment]) -> list[Finding]:
+async def list_unnamed_payments(audit: auditing.Audit, page: Iterable[audited.AuditedPayment]) -> list[Finding]:
     """Lists approved payments that their checkouts do not name; a checkout names one, so no two of them pass.
 
     The payments are read before the checkouts, which never forget who paid them.
     """
     findings = []
-    approved = [each.payment for each in page if each.payment and _pays_for_checkout(each.payment)]
-    for merchant_id, payments in group_by_merchant(approved).items():
+    read = [row.payment for row in page if row.payment is not None]
+    approved = [payment for payment in read if payment.state is State.APPROVED and payment.checkout_id is not None]
+    for merchant_id, payments in auditing.group_by_merchant(approved).items():
         ids = sorted({payment.checkout_id or "" for payment in payments})
         checkouts = {row.id: row.value for row in await audited.CHECKOUTS.list_by_ids(audit.database, merchant_id, ids)}
         for payment in payments:
@@ -105,29 +104,27 @@ async def list_unnamed_payments(audit: Audit, page: Iterable[AuditedPayment]) ->
     return findings
 
 
-def _pays_for_checkout(payment: Payment) -> bool:
-    return payment.state is State.APPROVED and payment.checkout_id is not None
-
-
-def _list_subjects(kind: CheckoutKind, row: AuditedRow[Checkout]) -> list[str | None]:
+def _list_subjects(kind: CheckoutKind, row: audited.AuditedRow[Checkout]) -> list[str | None]:
     return [row.value.subject_id] if row.value is not None and row.value.kind is kind else []
 
 
 TABLES = (
-    Table(
+    auditing.Table(
         name="checkouts",
         walk=audited.CHECKOUTS.walk,
         reads=(
-            read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: _list_subjects(CheckoutKind.PAYMENT, row)),
-            read_by_ids(audited.REGISTRATIONS.list_by_ids, lambda row: _list_subjects(CheckoutKind.REGISTRATION, row)),
+            auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: _list_subjects(CheckoutKind.PAYMENT, row)),
+            auditing.read_by_ids(
+                audited.REGISTRATIONS.list_by_ids, lambda row: _list_subjects(CheckoutKind.REGISTRATION, row)
+            ),
         ),
         check=check_checkout,
         read_again=audited.CHECKOUTS.list_by_ids,
     ),
-    Table(
+    auditing.Table(
         name="payment_links",
         walk=audited.LINKS.walk,
-        reads=(read_by_ids(audited.CHECKOUTS.list_by_ids, lambda row: [row.value and row.value.checkout_id]),),
+        reads=(auditing.read_by_ids(audited.CHECKOUTS.list_by_ids, lambda row: [row.value and row.value.checkout_id]),),
         check=check_link,
         read_again=audited.LINKS.list_by_ids,
     ),

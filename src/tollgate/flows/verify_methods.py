@@ -10,24 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.connectors import sepa, sepa_files
+from tollgate.flows import auditing
 from tollgate.flows.sepa_files import FILE_NOUN
-from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
 from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof
 from tollgate.payments.authentication import AuthenticationRow, Stage
 from tollgate.payments.following import Action
 from tollgate.payments.payment import Payment, State
 from tollgate.store import audit as audited
-from tollgate.store.audit import AuditedFile, AuditedInstruction, AuditedPayment, AuditedRow, FiledGroup
 from tollgate.store.bank_files import find_sealed_body
 from tollgate.store.instructions import InstructionState
 from tollgate.values import MerchantId
-from tollgate.vault.keyring import Keyring, KeyringError
-from tollgate.vault.sealing import EnvelopeError, make_owner, open_sealed
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.sealing import make_owner
 
-AuditedPayments = Mapping[str, AuditedPayment]
-
-UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
 _SCHEMES = {sepa.Direction.DEBIT: sepa_files.Scheme.DEBITS, sepa.Direction.CREDIT: sepa_files.Scheme.CREDITS}
 _MOVED = frozenset({InstructionState.OPEN, InstructionState.FILED, InstructionState.CANCELLED})
 STATES = {
@@ -52,17 +48,17 @@ _TAKES_BACK = frozenset({Action.REVERSAL, Action.VOID})
 
 
 def check_authentication(
-    keyring: Keyring, row: AuditedRow[AuthenticationRow], payments: AuditedPayments
-) -> Iterator[Flaw]:
+    keyring: Keyring, row: audited.AuditedRow[AuthenticationRow], payments: auditing.AuditedPayments
+) -> Iterator[auditing.Flaw]:
     payment_row = payments.get(row.id)
     payment = payment_row.payment if payment_row else None
     authentication = row.value
     if authentication is None:
-        yield Proof.ROW, UNREADABLE
+        yield Proof.ROW, auditing.UNREADABLE
     elif payment_row is None:
         yield Proof.AUTHENTICATION, f"there is no payment {row.id}"
     elif not has_signature(authentication, keyring):
-        yield Proof.SEAL, "its signature is wrong"
+        yield Proof.SIGNATURE, "its signature is wrong"
     elif (
         authentication.sealed_secret is not None
         and payment is not None
@@ -76,11 +72,11 @@ def check_authentication(
 
 
 def check_instruction(
-    _keyring: Keyring, row: AuditedInstruction, payments: AuditedPayments, file_ids: set[str]
-) -> Iterator[Flaw]:
+    _keyring: Keyring, row: audited.AuditedInstruction, payments: auditing.AuditedPayments, file_ids: set[str]
+) -> Iterator[auditing.Flaw]:
     payment_row = payments.get(row.id)
     if row.state not in set(InstructionState) or row.direction not in set(sepa.Direction):
-        yield Proof.ROW, UNREADABLE
+        yield Proof.ROW, auditing.UNREADABLE
     elif payment_row is None:
         yield Proof.INSTRUCTION, f"there is no payment {row.id}"
     elif row.state != InstructionState.FILED and row.file_id is not None:
@@ -91,7 +87,7 @@ def check_instruction(
         yield from _compare_with_payment(row, payment_row.payment)
 
 
-def _compare_with_payment(row: AuditedInstruction, payment: Payment) -> Iterator[Flaw]:
+def _compare_with_payment(row: audited.AuditedInstruction, payment: Payment) -> Iterator[auditing.Flaw]:
     succeeded, money = payment.state is State.APPROVED, payment.money
     stored = (row.channel_id, row.amount, row.currency, row.account_of, row.direction)
     expected = (payment.channel_id, money.hundredths, money.currency, payment.first_id, find_direction(payment))
@@ -121,7 +117,9 @@ def list_instructed(payments: Sequence[Payment]) -> list[Payment]:
     return [each for each in payments if each.state is State.APPROVED and find_direction(each) is not None]
 
 
-def check_instructed(members: Sequence[Payment], instructions: Mapping[str, AuditedInstruction]) -> list[Finding]:
+def check_instructed(
+    members: Sequence[Payment], instructions: Mapping[str, audited.AuditedInstruction]
+) -> list[Finding]:
     taken_back = {
         each.referenced_id for each in members if each.action in _TAKES_BACK and each.state is not State.DECLINED
     }
@@ -150,15 +148,17 @@ def check_instructed(members: Sequence[Payment], instructions: Mapping[str, Audi
 
 
 async def read_groups(
-    audit: Audit, merchant_id: MerchantId, files: Sequence[AuditedFile]
-) -> dict[str, list[FiledGroup]]:
-    groups: dict[str, list[FiledGroup]] = {}
+    audit: auditing.Audit, merchant_id: MerchantId, files: Sequence[audited.AuditedFile]
+) -> dict[str, list[audited.FiledGroup]]:
+    groups: dict[str, list[audited.FiledGroup]] = {}
     for group in await audited.list_filed_groups(audit.database, merchant_id, [file.id for file in files]):
         groups.setdefault(group.file_id, []).append(group)
     return groups
 
 
-def check_file(_keyring: Keyring, file: AuditedFile, groups: Mapping[str, Sequence[FiledGroup]]) -> Iterator[Flaw]:
+def check_file(
+    _keyring: Keyring, file: audited.AuditedFile, groups: Mapping[str, Sequence[audited.FiledGroup]]
+) -> Iterator[auditing.Flaw]:
     own = groups.get(file.id, ())
     entries, total = sum(group.entries for group in own), sum(group.total for group in own)
     if (entries, total) != (file.entries, file.total):
@@ -168,35 +168,26 @@ def check_file(_keyring: Keyring, file: AuditedFile, groups: Mapping[str, Sequen
         yield Proof.FILE, "some of its instructions are of another channel, day, currency, direction or sequence"
 
 
-def _fits(file: AuditedFile, group: FiledGroup) -> bool:
+def _fits(file: audited.AuditedFile, group: audited.FiledGroup) -> bool:
     stored = (group.state, group.channel_id, group.due_on, group.sequence, group.currency)
     scheme = _SCHEMES.get(sepa.Direction(group.direction)) if group.direction in set(sepa.Direction) else None
     is_same = stored == (InstructionState.FILED, file.channel_id, file.due_on, file.sequence, file.currency)
     return is_same and scheme == file.scheme
 
 
-async def check_body(audit: Audit, file: AuditedFile) -> Flaw | None:
+async def check_body(audit: auditing.Audit, file: audited.AuditedFile) -> auditing.Flaw | None:
     """Reads one file at a time, because a body may be large."""
     sealed = await find_sealed_body(audit.database, file.merchant_id, file.id)
     owner = make_owner(FILE_NOUN, file.merchant_id, file.id)
-    if sealed is None or opens(sealed, owner, audit.keyring):
+    if sealed is None or auditing.opens(sealed, owner, audit.keyring):
         return None
     return Proof.FILE, "what was written for the bank does not open with the keys at hand"
 
 
-def opens(sealed: bytes | None, owner: str, keyring: Keyring) -> bool:
-    try:
-        if sealed is not None:
-            open_sealed(sealed, owner=owner, keyring=keyring)
-    except (EnvelopeError, KeyringError):
-        return False
-    return True
-
-
-_payments = read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.id])
+_payments = auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.id])
 
 TABLES = (
-    Table(
+    auditing.Table(
         name="authentications",
         walk=audited.AUTHENTICATIONS.walk,
         reads=(_payments,),
@@ -205,13 +196,13 @@ TABLES = (
         # A payment wipes the secret in the commit that ends it, so the row is compared with a payment read before it.
         rereads_related=False,
     ),
-    Table(
+    auditing.Table(
         name="instructions",
         walk=audited.INSTRUCTIONS.walk,
-        reads=(_payments, read_by_ids(audited.FILES.list_ids, lambda row: [row.file_id])),
+        reads=(_payments, auditing.read_by_ids(audited.FILES.list_ids, lambda row: [row.file_id])),
         check=check_instruction,
     ),
-    Table(
+    auditing.Table(
         name="bank_files",
         walk=audited.FILES.walk,
         reads=(read_groups,),

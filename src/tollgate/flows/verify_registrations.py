@@ -8,13 +8,9 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator, Mapping, Sequence
 
-from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
-from tollgate.flows.verify_methods import UNREADABLE
-from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
-from tollgate.operations.network_tokens import make_token_owner
-from tollgate.operations.registrations import make_registration_owner
+from tollgate.flows import auditing
+from tollgate.operations import network_tokens, registrations, signing
 from tollgate.operations.schedules import recall_cron
-from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState, make_event_id
@@ -28,15 +24,12 @@ from tollgate.payments.schedule import (
     make_run_payment_id,
 )
 from tollgate.store import audit as audited
-from tollgate.store.audit import AuditedPayment, AuditedRegistration, AuditedRow, AuditedRun
-from tollgate.store.opening import get_setting
+from tollgate.store import opening
 from tollgate.store.schedules import list_runs
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, open_account
 from tollgate.vault.signing import fingerprint_account, shows_face
-
-AuditedPayments = Mapping[str, AuditedPayment]
 
 _UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
 _OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
@@ -46,11 +39,11 @@ _OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
 
 
 def check_registration(
-    keyring: Keyring, row: AuditedRegistration, payments: AuditedPayments, unannounced: set[str]
-) -> Iterator[Flaw]:
+    keyring: Keyring, row: audited.AuditedRegistration, payments: auditing.AuditedPayments, unannounced: set[str]
+) -> Iterator[auditing.Flaw]:
     registration = row.value
     if registration is None:
-        yield Proof.ROW, UNREADABLE
+        yield Proof.ROW, auditing.UNREADABLE
         return
     text = _check_end(registration, row) or _check_maker(registration, payments)
     text = text or _check_account(registration, row, keyring)
@@ -60,7 +53,7 @@ def check_registration(
         yield Proof.EVENT, "it can be paid with, and nobody was told that it was made"
 
 
-def _check_end(registration: Registration, row: AuditedRegistration) -> str | None:
+def _check_end(registration: Registration, row: audited.AuditedRegistration) -> str | None:
     if registration.state in (RegistrationState.PENDING, RegistrationState.ACTIVE):
         return None
     if row.sealed_account is not None or row.sealed_token is not None or registration.fingerprint is not None:
@@ -71,7 +64,7 @@ def _check_end(registration: Registration, row: AuditedRegistration) -> str | No
     return None
 
 
-def _check_maker(registration: Registration, payments: AuditedPayments) -> str | None:
+def _check_maker(registration: Registration, payments: auditing.AuditedPayments) -> str | None:
     """A payment decides about the registration that it makes, in the commit of its own end."""
     row = payments.get(registration.made_by or "")
     if registration.made_by is None or (row is not None and row.payment is None):
@@ -85,15 +78,17 @@ def _check_maker(registration: Registration, payments: AuditedPayments) -> str |
     return None
 
 
-def _check_account(registration: Registration, row: AuditedRegistration, keyring: Keyring) -> str | None:
+def _check_account(registration: Registration, row: audited.AuditedRegistration, keyring: Keyring) -> str | None:
     if row.sealed_account is None:
         return None if registration.fingerprint is None else "its account is gone"
     try:
-        account = open_account(row.sealed_account, owner=make_registration_owner(registration), keyring=keyring)
+        account = open_account(
+            row.sealed_account, owner=registrations.make_registration_owner(registration), keyring=keyring
+        )
         if row.sealed_token is not None:
-            open_account(row.sealed_token, owner=make_token_owner(registration), keyring=keyring)
+            open_account(row.sealed_token, owner=network_tokens.make_token_owner(registration), keyring=keyring)
     except (EnvelopeError, KeyringError):
-        return "what is sealed in it does not open there with the keys at hand"
+        return auditing.UNOPENED
     # A network that renewed a card behind its token tells the last digits of the new one, and never its number.
     is_renewed = registration.network_token is not None
     if not shows_face(account, registration.card, is_renewed=is_renewed):
@@ -104,12 +99,14 @@ def _check_account(registration: Registration, row: AuditedRegistration, keyring
     return None
 
 
-async def read_unannounced(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedRegistration]) -> set[str]:
+async def read_unannounced(
+    audit: auditing.Audit, merchant_id: MerchantId, rows: Sequence[audited.AuditedRegistration]
+) -> set[str]:
     """Returns the ids of active registrations without an event.
 
     Most have theirs from when they were stored or their payment ended; for others all events are searched.
     """
-    since = int(await get_setting(audit.database, EVENTS_KEPT_SINCE, "0"))
+    since = int(await opening.get_setting(audit.database, auditing.EVENTS_KEPT_SINCE, "0"))
     read = [row.value for row in rows if row.value is not None]
     active = [each for each in read if each.state is RegistrationState.ACTIVE and each.created_at >= since]
     makers = sorted({each.made_by for each in active if each.made_by})
@@ -124,7 +121,7 @@ async def read_unannounced(audit: Audit, merchant_id: MerchantId, rows: Sequence
     }
 
 
-def _make_event_id(registration: Registration, payments: AuditedPayments) -> str:
+def _make_event_id(registration: Registration, payments: auditing.AuditedPayments) -> str:
     row = payments.get(registration.made_by or "")
     if row is None or row.payment is None or row.payment.completed_at is None:
         return make_event_id(registration.created_at, registration.id, 0)
@@ -134,12 +131,14 @@ def _make_event_id(registration: Registration, payments: AuditedPayments) -> str
 # ---- schedules ----
 
 
-def check_schedule(keyring: Keyring, row: AuditedRow[Schedule], registration_ids: set[str]) -> Iterator[Flaw]:
+def check_schedule(
+    keyring: Keyring, row: audited.AuditedRow[Schedule], registration_ids: set[str]
+) -> Iterator[auditing.Flaw]:
     schedule = row.value
     if schedule is None:
-        yield Proof.ROW, UNREADABLE
-    elif not has_signature(schedule, keyring):
-        yield Proof.SEAL, "its signature is wrong: nothing is paid by it"
+        yield Proof.ROW, auditing.UNREADABLE
+    elif not signing.has_signature(schedule, keyring):
+        yield Proof.SIGNATURE, "its signature is wrong: nothing is paid by it"
     elif schedule.state in _OVER and schedule.mac is not None:
         yield Proof.SCHEDULE, "it is over, and has a signature with which it could go on"
     elif schedule.registration_id not in registration_ids:
@@ -148,7 +147,7 @@ def check_schedule(keyring: Keyring, row: AuditedRow[Schedule], registration_ids
         yield Proof.SCHEDULE, "when it is due next is none of the times of its plan"
 
 
-async def check_schedule_goes_on(audit: Audit, row: AuditedRow[Schedule]) -> Flaw | None:
+async def check_schedule_goes_on(audit: auditing.Audit, row: audited.AuditedRow[Schedule]) -> auditing.Flaw | None:
     """An active schedule without a next time has had all its times, and ends when the last one is paid."""
     schedule = row.value
     if schedule is None or schedule.state is not ScheduleState.ACTIVE or schedule.next_at is not None:
@@ -165,13 +164,13 @@ async def check_schedule_goes_on(audit: Audit, row: AuditedRow[Schedule]) -> Fla
 
 def check_run(
     _keyring: Keyring,
-    row: AuditedRun,
-    schedules: Mapping[str, AuditedRow[Schedule]],
-    payments: AuditedPayments,
-) -> Iterator[Flaw]:
+    row: audited.AuditedRun,
+    schedules: Mapping[str, audited.AuditedRow[Schedule]],
+    payments: auditing.AuditedPayments,
+) -> Iterator[auditing.Flaw]:
     schedule_row = schedules.get(row.schedule_id)
     if row.value is None:
-        yield Proof.ROW, UNREADABLE
+        yield Proof.ROW, auditing.UNREADABLE
     elif schedule_row is None:
         yield Proof.SCHEDULE, f"there is no schedule {row.schedule_id}"
     elif schedule_row.value is not None:
@@ -187,7 +186,7 @@ def _list_payment_ids(run: Run) -> list[str]:
     return [make_run_payment_id(run.schedule_id, run.due_at, attempt) for attempt in range(1, run.tries + 2)]
 
 
-def _check_payments(run: Run, payments: AuditedPayments) -> str | None:
+def _check_payments(run: Run, payments: auditing.AuditedPayments) -> str | None:
     """A run names the last of its own tries, and at most that one succeeded."""
     ids = _list_payment_ids(run)
     if run.payment_id != (ids[run.tries - 1] if run.tries else None):
@@ -205,29 +204,31 @@ def _check_payments(run: Run, payments: AuditedPayments) -> str | None:
 
 
 TABLES = (
-    Table(
+    auditing.Table(
         name="registrations",
         walk=audited.REGISTRATIONS.walk,
         reads=(
-            read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.value and row.value.made_by]),
+            auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.value and row.value.made_by]),
             read_unannounced,
         ),
         check=check_registration,
         read_again=audited.REGISTRATIONS.list_by_ids,
     ),
-    Table(
+    auditing.Table(
         name="schedules",
         walk=audited.SCHEDULES.walk,
-        reads=(read_by_ids(audited.REGISTRATIONS.list_ids, lambda row: [row.value and row.value.registration_id]),),
+        reads=(
+            auditing.read_by_ids(audited.REGISTRATIONS.list_ids, lambda row: [row.value and row.value.registration_id]),
+        ),
         check=check_schedule,
         check_further=check_schedule_goes_on,
     ),
-    Table(
+    auditing.Table(
         name="schedule_runs",
         walk=audited.RUNS.walk,
         reads=(
-            read_by_ids(audited.SCHEDULES.list_by_ids, lambda row: [row.schedule_id]),
-            read_by_ids(
+            auditing.read_by_ids(audited.SCHEDULES.list_by_ids, lambda row: [row.schedule_id]),
+            auditing.read_by_ids(
                 audited.PAYMENTS.list_by_ids,
                 lambda row: [*_list_payment_ids(row.value), row.value.payment_id] if row.value else [],
             ),

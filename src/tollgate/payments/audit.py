@@ -1,12 +1,12 @@
-"""Whether a chain tells one story: its numbers, references, balances, bounds and lines in the book. Pure.
+"""Checks that a chain is consistent: its numbers, references, balances, bounds and ledger entries.
 
-Nothing is mended here and no seal is known; what is wrong is said in words, each time with the row that shows it.
+Nothing is repaired here, and signatures are checked elsewhere.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -20,17 +20,17 @@ from tollgate.values import MerchantId, render_hundredths
 
 
 class Proof(StrEnum):
-    """What a finding disproves."""
+    """The rule that a finding breaks."""
 
     ROW = "row"
-    SEAL = "seal"
+    SIGNATURE = "signature"
     CHAIN = "chain"
     BALANCE = "balance"
     BOUND = "bound"
-    LEDGER = "book"
+    LEDGER = "ledger"
     EVENT = "event"
     JOB = "job"
-    IDEMPOTENCY_KEY = "claim"
+    IDEMPOTENCY_KEY = "idempotency key"
     AUTHENTICATION = "authentication"
     INSTRUCTION = "instruction"
     FILE = "file"
@@ -54,116 +54,84 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Entries = Mapping[str, Entry]
-"""Lines of the book by their ids."""
+"""Ledger entries by their ids."""
+_Flaws = Iterator[tuple[Payment, str]]
 
 
 def check_chain(members: Sequence[Payment], entries: Entries) -> list[Finding]:
-    """A first payment and all that followed it, with the lines found under the ids that they should have."""
-    findings = _check_numbers(members)
+    """Checks the first payment and all that followed it, with the entries found under the ids that they should have."""
+    findings = [make_finding(payment, Proof.CHAIN, text) for payment, text in _check_numbers(members)]
     for payment in members:
         findings += check_entries(payment, entries)
-    broken = _check_references(members)
+    broken = [make_finding(payment, Proof.CHAIN, text) for payment, text in _check_references(members)]
     if broken:
-        # Whose balance a transaction moves is not known where its reference leads nowhere.
+        # Where a reference leads nowhere, nobody knows whose balance the payment changes.
         return findings + broken
-    return [*findings, *_check_balances(members), *_check_bounds(members), *_check_accounts(members, entries)]
+    findings += [make_finding(payment, Proof.BALANCE, text) for payment, text in _check_balances(members)]
+    findings += [make_finding(payment, Proof.BOUND, text) for payment, text in _check_bounds(members)]
+    return [*findings, *_check_accounts(members, entries)]
 
 
 def make_finding(payment: Payment, proof: Proof, text: str) -> Finding:
-    """About a row of payments."""
     return Finding(proof=proof, table="payments", merchant_id=payment.merchant_id, row_id=payment.id, text=text)
 
 
-# ---- numbers and references ----
-
-
-def _check_numbers(members: Sequence[Payment]) -> list[Finding]:
+def _check_numbers(members: Sequence[Payment], shown_max: int = 5) -> _Flaws:
     first, length = members[0], members[0].balance.chain_length
-    findings = []
     numbers = Counter(payment.position for payment in members)
     missing = sorted({*range(1, length + 1)} - {*numbers})
     if missing:
-        text = f"its chain has {length} transactions and number {_enumerate(missing)} is missing"
-        findings.append(make_finding(first, Proof.CHAIN, text))
+        shown = ", ".join(map(str, missing[:shown_max]))
+        more = f" and {len(missing) - shown_max} more" if len(missing) > shown_max else ""
+        yield first, f"its chain has {length} transactions and number {shown}{more} is missing"
     for payment in members:
         number = payment.position
         if numbers[number] > 1:
-            findings.append(
-                make_finding(payment, Proof.CHAIN, f"it shares the number {number} of its chain with another")
-            )
+            yield payment, f"it shares the number {number} of its chain with another"
         if not 1 <= number <= length:
-            text = f"it is number {number} of a chain that has {length} transactions"
-            findings.append(make_finding(payment, Proof.CHAIN, text))
+            yield payment, f"it is number {number} of a chain that has {length} transactions"
     if first.position != 1:
-        findings.append(make_finding(first, Proof.CHAIN, f"it begins a chain and is its number {first.position}"))
-    return findings
+        yield first, f"it begins a chain and is its number {first.position}"
 
 
-def _enumerate(numbers: Sequence[int], shown_max: int = 5) -> str:
-    shown = ", ".join(map(str, numbers[:shown_max]))
-    return shown if len(numbers) <= shown_max else f"{shown} and {len(numbers) - shown_max} more"
-
-
-def _check_references(members: Sequence[Payment]) -> list[Finding]:
+def _check_references(members: Sequence[Payment]) -> _Flaws:
     first, known = members[0], {payment.id: payment for payment in members}
-    findings = []
     for payment in members[1:]:
         named = known.get(payment.referenced_id) if payment.referenced_id else None
         if named is None:
-            findings.append(make_finding(payment, Proof.CHAIN, "the payment it refers to is not in its chain"))
+            yield payment, "the payment it refers to is not in its chain"
         elif named.position >= payment.position:
-            findings.append(make_finding(payment, Proof.CHAIN, "it came before the payment it refers to"))
+            yield payment, "it came before the payment it refers to"
         if payment.channel_id != first.channel_id:
-            findings.append(make_finding(payment, Proof.CHAIN, "its chain belongs to another channel"))
-        # What was refused shows what was asked for, and that may have been another currency.
+            yield payment, "its chain belongs to another channel"
+        # A refused follow-up shows what was asked for, and that may have been another currency.
         if payment.action and payment.money.currency != first.money.currency:
-            text = f"it moves {payment.money.currency} in a chain of {first.money.currency}"
-            findings.append(make_finding(payment, Proof.CHAIN, text))
-    return findings
-
-
-# ---- balances ----
+            yield payment, f"it moves {payment.money.currency} in a chain of {first.money.currency}"
 
 
 _SUMS = frozenset({"added", "drawn", "held", "disputed", "chain_net"})
 
 
-def _check_balances(members: Sequence[Payment]) -> list[Finding]:
+def _check_balances(members: Sequence[Payment]) -> _Flaws:
     counted = count_chain(members)
-    findings = []
     for payment in members:
-        expected = counted[payment.id]
         for name in Balance.__struct_fields__:
-            stored, right = getattr(payment.balance, name), getattr(expected, name)
-            if stored != right:
-                text = f"its {name} is {_show(name, stored)}; its chain makes it {_show(name, right)}"
-                findings.append(make_finding(payment, Proof.BALANCE, text))
-    return findings
+            amounts = getattr(payment.balance, name), getattr(counted[payment.id], name)
+            if amounts[0] != amounts[1]:
+                stored, right = [render_hundredths(each) if name in _SUMS else str(int(each)) for each in amounts]
+                yield payment, f"its {name} is {stored}; its chain makes it {right}"
 
-
-def _show(name: str, amount: int) -> str:
-    return render_hundredths(amount) if name in _SUMS else str(int(amount))
-
-
-# ---- bounds, told by the rows alone ----
 
 _TAKES_FROM_HOLD = frozenset({Action.CAPTURE, Action.RECEIPT})
 _RAISES_HOLD = frozenset({Action.INCREMENT})
 _GIVES_BACK = frozenset({Action.REFUND, Action.REVERSAL})
 
-Followers = Mapping[str, Sequence[Payment]]
-"""What names a payment, by the id of the payment named."""
-
-
-def _group_by_reference(members: Sequence[Payment]) -> Followers:
-    followers: dict[str, list[Payment]] = {}
-    for payment in members:
-        followers.setdefault(payment.referenced_id or "", []).append(payment)
-    return followers
+_Followers = Mapping[str, Sequence[Payment]]
+"""The follow-ups of each payment, by its id."""
 
 
 def _add_up(payments: Iterable[Payment], actions: frozenset[Action]) -> int:
-    """What these actions moved or are about to move."""
+    """Returns what these actions moved or are about to move."""
     return sum(
         payment.money.hundredths
         for payment in payments
@@ -175,8 +143,8 @@ def _is_done(payment: Payment) -> bool:
     return payment.state is State.APPROVED or payment.is_decided
 
 
-def _add_up_given_back(later: Iterable[Payment], followers: Followers) -> int:
-    """Refunds and reversals, less the refunds that a bank sent back."""
+def _add_up_given_back(later: Iterable[Payment], followers: _Followers) -> int:
+    """Returns the sum of refunds and reversals, less the refunds that a bank sent back."""
     given = 0
     for payment in later:
         given += _add_up((payment,), _GIVES_BACK)
@@ -189,25 +157,22 @@ def _add_up_given_back(later: Iterable[Payment], followers: Followers) -> int:
     return given
 
 
-def _check_bounds(members: Sequence[Payment]) -> list[Finding]:
-    followers = _group_by_reference(members)
-    findings = [
-        make_finding(payment, Proof.BOUND, text)
-        for payment in members
-        for is_so, text in _list_bounds(payment, followers)
-        if not is_so
-    ]
+def _check_bounds(members: Sequence[Payment]) -> _Flaws:
+    followers: dict[str, list[Payment]] = {}
+    for payment in members:
+        followers.setdefault(payment.referenced_id or "", []).append(payment)
+    for payment in members:
+        yield from [(payment, text) for holds, text in _list_bounds(payment, followers) if not holds]
     # Chargebacks are left out: a bank takes them whatever is left.
     taken = sum(
         payment.money.hundredths for payment in members if payment.payment_type in REFUNDABLE and _is_done(payment)
     )
     if _add_up_given_back(members, followers) > taken:
-        findings.append(make_finding(members[0], Proof.BOUND, "its chain gave back more than it took"))
-    return findings
+        yield members[0], "its chain gave back more than it took"
 
 
-def _list_bounds(payment: Payment, followers: Followers) -> Iterable[tuple[bool, str]]:
-    """What must be so, and what to say where it is not."""
+def _list_bounds(payment: Payment, followers: _Followers) -> Iterable[tuple[bool, str]]:
+    """Lists what must hold, each with the text of the finding where it does not."""
     balance, total, later = payment.balance, payment.total, followers.get(payment.id, ())
     yield balance.held >= 0, "less than nothing is reserved on it"
     yield balance.drawn >= 0, "less than nothing was taken from it"
@@ -221,16 +186,13 @@ def _list_bounds(payment: Payment, followers: Followers) -> Iterable[tuple[bool,
         yield given <= payment.money.hundredths, "more was given back than it took"
 
 
-# ---- the book ----
-
-
 def check_entries(payment: Payment, entries: Entries) -> list[Finding]:
-    """For one payment alone, where its chain cannot be judged."""
+    """Checks the entries of one payment, also where its chain is not whole."""
     findings = []
     for expected in list_entries(payment):
         found = entries.get(expected.id)
         if found is None:
-            text = f"the line of {payment.payment_type} {payment.id} is missing"
+            text = f"the entry of {payment.payment_type} {payment.id} is missing"
         elif found != expected:
             names = [name for name in Entry.__struct_fields__ if getattr(found, name) != getattr(expected, name)]
             text = f"its {', '.join(names)} does not fit {payment.payment_type} {payment.id}"
@@ -247,7 +209,7 @@ def make_entry_finding(entry: Entry, text: str) -> Finding:
 
 
 def sum_accounts(entries: Iterable[Entry]) -> dict[LedgerAccount, int]:
-    """What each account received less what it gave."""
+    """Returns what each account received less what it gave."""
     sums = dict.fromkeys(LedgerAccount, 0)
     for entry in entries:
         sums[entry.source] -= entry.amount
@@ -256,12 +218,14 @@ def sum_accounts(entries: Iterable[Entry]) -> dict[LedgerAccount, int]:
 
 
 def sum_expected_accounts(members: Sequence[Payment]) -> dict[LedgerAccount, int]:
-    """What the balances of a chain say that its accounts hold.
+    """Returns what the accounts of a chain hold according to its balances.
 
-    A balance counts what is decided and, of what gives money, what is reserved; the book has settled rows only.
+    Balances include decided and, for payments to the shopper, reserved amounts; the ledger has completed payments only.
     """
     first = members[0]
-    held = sum(payment.total - payment.balance.drawn for payment in members if _holds(payment))
+    # An increment is part of the hold that it raised.
+    holds = [payment for payment in members if payment.payment_type == "PA" and payment.action is not Action.INCREMENT]
+    held = sum(payment.total - payment.balance.drawn for payment in holds if payment.state is State.APPROVED)
     earned = first.balance.chain_net
     if first.state is State.APPROVED:
         source, target = FIRST_ENTRIES.get(first.payment_type, (None, None))
@@ -277,22 +241,17 @@ def sum_expected_accounts(members: Sequence[Payment]) -> dict[LedgerAccount, int
     return {LedgerAccount.SHOPPER: -held - earned, LedgerAccount.HELD: held, LedgerAccount.EARNED: earned}
 
 
-def _holds(payment: Payment) -> bool:
-    """An increment is part of the hold it raised."""
-    return payment.payment_type == "PA" and payment.state is State.APPROVED and payment.action is not Action.INCREMENT
-
-
 def _check_accounts(members: Sequence[Payment], entries: Entries) -> list[Finding]:
     own = [entries[entry.id] for payment in members for entry in list_entries(payment) if entry.id in entries]
     if any(account not in set(LedgerAccount) for entry in own for account in (entry.source, entry.target)):
-        # Said already, by the line that does not fit.
+        # The entry that does not fit was reported already.
         return []
     posted, told = sum_accounts(own), sum_expected_accounts(members)
     return [
         make_finding(
             members[0],
             Proof.LEDGER,
-            f"the book has {render_hundredths(posted[account])} of its chain on {account},"
+            f"the ledger has {render_hundredths(posted[account])} of its chain on {account},"
             f" its balances say {render_hundredths(told[account])}",
         )
         for account in LedgerAccount

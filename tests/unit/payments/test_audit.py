@@ -250,9 +250,9 @@ def test_a_line_that_is_missing_is_told_and_so_are_the_accounts_that_lack_it() -
     del entries[gone.id]
 
     assert find(members, entries) == [
-        (Proof.LEDGER, gone.id, f"the line of CP {members[1].id} is missing"),
-        (Proof.LEDGER, members[0].id, "the book has 30.00 of its chain on held, its balances say 0.00"),
-        (Proof.LEDGER, members[0].id, "the book has 40.00 of its chain on earned, its balances say 70.00"),
+        (Proof.LEDGER, gone.id, f"the entry of CP {members[1].id} is missing"),
+        (Proof.LEDGER, members[0].id, "the ledger has 30.00 of its chain on held, its balances say 0.00"),
+        (Proof.LEDGER, members[0].id, "the ledger has 40.00 of its chain on earned, its balances say 70.00"),
     ]
 
 

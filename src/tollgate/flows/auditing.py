@@ -12,12 +12,20 @@ import msgspec
 
 from tollgate.payments.audit import Finding, Proof
 from tollgate.payments.ledger import LedgerAccount
+from tollgate.store.audit import AuditedPayment
 from tollgate.store.database import Database
 from tollgate.values import ChannelId, MerchantId
-from tollgate.vault.keyring import Keyring
+from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.sealing import EnvelopeError, open_sealed
 
 PAUSES_S = (0.02, 0.1, 0.5)
 """Pauses before a chain is read again, because a running server may be changing it."""
+EVENTS_KEPT_SINCE = "events_kept_since"
+"""The setting in which whoever purges old events writes how far it went; older payments need no event."""
+UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
+UNOPENED = "what is sealed in it does not open there with the keys at hand"
+
+AuditedPayments = Mapping[str, AuditedPayment]
 
 
 class Owned(Protocol):
@@ -109,6 +117,15 @@ def group_by_merchant(rows: Iterable[_Owned]) -> dict[MerchantId, list[_Owned]]:
     for row in rows:
         groups.setdefault(row.merchant_id, []).append(row)
     return groups
+
+
+def opens(sealed: bytes | None, owner: str, keyring: Keyring) -> bool:
+    try:
+        if sealed is not None:
+            open_sealed(sealed, owner=owner, keyring=keyring)
+    except (EnvelopeError, KeyringError):
+        return False
+    return True
 
 
 async def check_table(audit: Audit, table: Table) -> None:
