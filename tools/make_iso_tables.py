@@ -27,7 +27,7 @@ class Currency:
     code: str
     numeric: str
     exponent: int
-    """How many decimals the currency really has; the interface always writes two."""
+    """The number of decimals of the currency; the interface always writes two."""
 
 
 _ROWS = (

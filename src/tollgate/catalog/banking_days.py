@@ -23,21 +23,21 @@ def is_banking_day(day: date) -> bool:
 
 
 def get_banking_day(day: date) -> date:
-    """That day itself, or the next on which banks settle."""
+    """Returns the day itself, or the next on which banks settle."""
     while not is_banking_day(day):
         day += _ONE_DAY
     return day
 
 
 def add_banking_days(day: date, count: int) -> date:
-    """So many banking days later; the day itself need not be one."""
+    """Counts banking days forward; the day itself need not be one."""
     for _ in range(count):
         day = get_banking_day(day + _ONE_DAY)
     return day
 
 
 def get_easter(year: int) -> date:
-    """Easter Sunday of the Gregorian calendar, by Gauss's rule as Butcher wrote it down."""
+    """Returns Easter Sunday of the Gregorian calendar, by the algorithm of Butcher."""
     golden = year % 19
     century, year_of_century = divmod(year, 100)
     leaps, century_rest = divmod(century, 4)

@@ -1,6 +1,4 @@
-"""The brand rows: how a payment method is charged, what its numbers look like, how it is grouped on a form.
-Reading them is left to brands.
-"""
+"""The brands as rows: how each is charged, and what its numbers look like. They are read in `brands`."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from tollgate.catalog.payment_types import PAYMENT_TYPES
 
 
 class AccountType(Enum):
-    """Which structure carries what is charged."""
+    """The structure of parameters that carries the account."""
 
     CARD = "card"
     WALLET = "wallet"
@@ -20,7 +18,7 @@ class AccountType(Enum):
 
 
 class Protocol(Enum):
-    """Which connector speaks for a brand."""
+    """The connector of a brand."""
 
     CARD = "card"
     SEPA = "sepa"
@@ -28,7 +26,7 @@ class Protocol(Enum):
 
 
 class AccountName(Enum):
-    """How a provider names its users' accounts."""
+    """The form of a provider's account ids."""
 
     ANY = "any text"
     PHONE = "a phone number"
@@ -53,7 +51,7 @@ class Brand:
     lengths: tuple[int, ...] = ()
     cvv_length: int = 3
     grouping: tuple[int, ...] = ()
-    """How digits are set in blocks on a form."""
+    """The sizes of the blocks in which a form shows the digits."""
     luhn: bool = False
     aliases: tuple[str, ...] = ()
     """Spellings other networks and libraries use; lenient channels take them."""
@@ -89,7 +87,7 @@ class Brand:
 
     @property
     def needs_return(self) -> bool:
-        """Whether the shopper goes away to a page and has to be brought back."""
+        """Is true where the shopper leaves for a page of the provider and has to return."""
         return self.is_async and self.method != "PP"
 
 

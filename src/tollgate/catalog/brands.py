@@ -1,6 +1,4 @@
-"""The engine over the brand rows: find a brand by its code, tell it from a card number, judge a number.
-The rows stand in brand_rows.
-"""
+"""Finds a brand by its code or by a card number, and checks numbers. The rows are in `brand_rows`."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ _ALIASES: Mapping[str, Brand] = {alias: row for row in ROWS for alias in row.ali
 
 
 def find_brand(code: str, *, lenient: bool = False) -> Brand | None:
-    """A lenient channel also takes other networks' spellings, in any case."""
+    """Finds a brand by its code; a lenient channel also takes other spellings, in any case."""
     brand = BRANDS.get(code)
     if brand is not None or not lenient:
         return brand
@@ -28,14 +26,14 @@ def find_brand(code: str, *, lenient: bool = False) -> Brand | None:
 
 
 def detect_brand(number: str) -> Brand | None:
-    """The brand whose own range the number falls in; a co-brand has none, so its network wins."""
+    """Finds the brand whose own range contains the number; a co-brand has none, so its network is found."""
     if not number.isdecimal():
         return None
     return _OWNERS[bisect_right(_STARTS, _key(number))]
 
 
 def accepts_number(brand: Brand, number: str) -> bool:
-    """Whether the number can be of this brand: length, range and, where the brand uses it, the check digit."""
+    """Checks length, range and, where the brand uses it, the check digit."""
     if brand.lengths and len(number) not in brand.lengths:
         return False
     if not _is_in_range(brand, number):
@@ -44,7 +42,7 @@ def accepts_number(brand: Brand, number: str) -> bool:
 
 
 def fits_any_brand(number: str) -> bool:
-    """Whether some brand with a range of its own has numbers of this beginning and length."""
+    """Returns True if a brand with a range of its own has numbers of this prefix and length."""
     key = _key(number)
     return any(
         len(number) in row.lengths and any(start <= key < end for start, end in _RANGES[row.code])
@@ -73,7 +71,7 @@ def _key(number: str) -> int:
 
 
 def _is_in_range(brand: Brand, number: str) -> bool:
-    """Own ranges count even where a longer prefix of another brand lies inside: brands lend each other numbers."""
+    """Own ranges count even around a longer prefix of another brand, because brands lend each other numbers."""
     ranges = _RANGES[brand.code]
     if not ranges:
         return True
@@ -85,14 +83,14 @@ def _is_in_range(brand: Brand, number: str) -> bool:
 
 
 def _key_range(prefix: str) -> tuple[int, int]:
-    """`51-55` to the first key inside and the first key after."""
+    """Turns `51-55` into the first key inside and the first key after."""
     low, _, high = prefix.partition("-")
     width = 10 ** (_KEY_DIGITS - len(low))
     return int(low) * width, (int(high or low) + 1) * width
 
 
 def _build_owners() -> tuple[list[int], list[Brand | None]]:
-    """Cut the number line at every range's ends and give each piece to the longest prefix that covers it."""
+    """Cuts the numbers at the ends of every range and gives each piece to the longest prefix that covers it."""
     ranges = sorted(
         ((len(prefix.partition("-")[0]), *_key_range(prefix), row) for row in ROWS for prefix in row.prefixes),
         key=lambda entry: entry[0],

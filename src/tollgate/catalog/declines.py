@@ -55,7 +55,7 @@ _PEOPLE = ("customer", "shipping.customer")
 
 
 def is_email(text: str) -> bool:
-    """Judges as browsers do: there is something before the @, and the name of a host behind it."""
+    """Checks as browsers do: there is something before the @, and a host name after it."""
     return _EMAIL.fullmatch(text) is not None
 
 
@@ -79,7 +79,7 @@ def _is_name(text: str) -> bool:
 
 
 def _any_not(accepts: Callable[[str], bool], *names: str) -> Callable[[Fields, Facts], bool]:
-    """Whether one of the values that were sent is not acceptable."""
+    """Applies if one of the values that were sent is not acceptable."""
 
     def applies(fields: Fields, _facts: Facts) -> bool:
         # A loop, because this runs for every payment with a customer and a generator costs several times as much.

@@ -1,5 +1,5 @@
-"""What is known about bank accounts: how IBANs and BICs are built, and which bank an IBAN names.
-The registries are those of schwifty; whether an account may be charged is not decided here.
+"""IBANs and BICs: their structure, and the bank of an IBAN, by the registries of schwifty.
+Whether an account may be charged is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _JOINED_LATELY = frozenset({"AL", "MD", "ME", "MK", "RS"})
 
 
 def is_in_sepa(country: str) -> bool:
-    """Whether accounts of the country can be reached by SEPA; many others have IBANs as well."""
+    """Returns True if accounts of the country can be reached by SEPA; many others have IBANs as well."""
     from schwifty import IBAN
     from schwifty.exceptions import SchwiftyException
 
@@ -45,7 +45,7 @@ def list_sepa_lengths() -> Mapping[str, int]:
 
 
 def is_iban(text: str) -> bool:
-    """Country, length, structure and checksum; whether the account exists only its bank knows."""
+    """Checks country, length, structure and checksum; only the bank knows whether the account exists."""
     from schwifty import IBAN
 
     # schwifty forgives blanks, which the interface does not.
@@ -59,7 +59,7 @@ def is_bic(text: str) -> bool:
 
 
 def find_bic(iban: str) -> str | None:
-    """None where the country keeps no public list of its banks, or this bank is not on it."""
+    """Returns None where the country has no public list of its banks, or this bank is not on it."""
     from schwifty import IBAN
 
     bic = IBAN(iban, allow_invalid=True).bic
@@ -67,7 +67,7 @@ def find_bic(iban: str) -> str | None:
 
 
 def build_iban(country: str, bank_code: str, number: str) -> str | None:
-    """None where the country does not write its accounts like this, or writes more than was told."""
+    """Returns None where the country does not write accounts like this, or needs more than these parts."""
     from schwifty import IBAN
     from schwifty.exceptions import SchwiftyException
 
@@ -111,7 +111,7 @@ def fits_bank(iban: str, bic: str | None = None, bank_code: str | None = None) -
 
 
 def _list_bank_codes(bank_code: str, branch_code: str) -> set[str]:
-    """What a country may mean by a bank code; sort codes and the like are that of the branch."""
+    """Lists the parts that a country may call a bank code; a sort code names the branch."""
     return {_strip(bank_code), _strip(branch_code), _strip(bank_code + branch_code)}
 
 

@@ -27,7 +27,7 @@ class Limits:
     """A client that takes less of its answer within each such time is cut off."""
     keep_alive_s: float = 30.0
     linger_s: float = 2.0
-    """How long a connection stays open after a refusal, so that a client that still sends can read it."""
+    """A connection stays open so long after a refusal, so that a client that still sends can read it."""
     connections_max: int = 16_384
     """In one process; fewer where the limit of open files is lower."""
     connections_per_peer_max: int = 512
@@ -56,7 +56,7 @@ class Limits:
     checkout_memory: Instant = 100 * DAY
     """A voucher may be paid long after, and must still meet its checkout if that was paid otherwise meanwhile."""
     link_days: int = 90
-    """How long a payment link lives where its merchant does not say."""
+    """The lifetime of a payment link whose merchant does not set one."""
     challenge_lifetime: Instant = 15 * MINUTE
     script_lifetime: Instant = 30 * MINUTE
 

@@ -1,6 +1,4 @@
-"""The payment types of the interface, one row each with every property of the type.
-Moves of state are decided in payments.
-"""
+"""The payment types of the interface as rows. Moves of state are decided in `payments`."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ class Role(Enum):
 
 
 class Direction(Enum):
-    """As the shopper's account sees it."""
+    """The direction of the money, seen from the shopper's account."""
 
     NONE = "moves no money"
     HOLD = "holds money"
@@ -46,11 +44,11 @@ class Refusals:
     misfit: str
     """The payment referred to is of a type that it cannot follow."""
     excess: str
-    """More than is left."""
+    """The amount is more than is left."""
     rejected: str
     """The payment referred to did not succeed."""
     closed: str
-    """Closed by `sequence=FINAL` or by a reversal."""
+    """The payment referred to was closed by `sequence=FINAL` or by a reversal."""
     late: str = "700.300.400"
     too_many: str = "700.400.100"
     disputed: str = "700.300.600"
@@ -75,7 +73,7 @@ class PaymentType:
     methods: frozenset[str] = frozenset()
     """The payment methods that know it; brand rows explain them."""
     refusals: Refusals | None = None
-    """None for a type that never follows another."""
+    """A type that never follows another has none."""
     unknown_when_lenient: str | None = None
     """The code by which a lenient channel refuses it for an unknown payment, where that is a code of its own."""
     merchant_refusal: str | None = None
@@ -84,11 +82,11 @@ class PaymentType:
     """The part of the settlement report in which it stands; None where the merchant's balance does not change."""
     can_be_zero: bool = False
     is_combined: bool = False
-    """Two messages in one, so it is not accepted for payments that are only announced, as in a schedule."""
+    """It is two messages in one, so it is not accepted for payments that are only announced, as in a schedule."""
 
     @property
     def starts_with_shopper_money(self) -> bool:
-        """Whether it begins a chain by taking or holding the shopper's money."""
+        """Is true if it begins a chain by taking or holding the shopper's money."""
         return self.role is Role.STARTS and self.direction is not Direction.GIVE
 
     @property
@@ -97,7 +95,7 @@ class PaymentType:
 
     @property
     def is_taken(self) -> bool:
-        """Whether it is asked for by a merchant to take the shopper's money."""
+        """Is true if a merchant takes the shopper's money by it."""
         return self.direction is Direction.TAKE and self.role is not Role.SYSTEM
 
     @property
@@ -107,7 +105,7 @@ class PaymentType:
 
 
 AUTHENTICATION = "3D"
-"""An authentication by itself, which no payment follows."""
+"""The type of an authentication without a payment."""
 
 _CARDS = frozenset({"CC", "DC"})
 _DEBITS = _CARDS | {"DD"}
@@ -231,15 +229,15 @@ _ROWS = (
 PAYMENT_TYPES: Mapping[str, PaymentType] = MappingProxyType({row.code: row for row in _ROWS})
 
 INITIAL_PAYMENT_TYPES = tuple(row.code for row in _ROWS if row.role is Role.STARTS)
-"""What a payment may begin with, in the order the interface lists them."""
+"""The types of initial payments, in the order of the interface."""
 
 ANNOUNCED_PAYMENT_TYPES = tuple(row.code for row in _ROWS if row.role is Role.STARTS and not row.is_combined)
-"""What may be asked for ahead of the payment: by a schedule, or for one brand of a checkout."""
+"""The types that can be announced before the payment: by a schedule, or for one brand of a checkout."""
 
 FOLLOW_UP_PAYMENT_TYPES = tuple(
     row.code for row in sorted(_ROWS, key=lambda row: row.role is Role.STARTS) if row.refusals
 )
-"""What may name an earlier payment; those that also begin a chain come last."""
+"""The types that may refer to an earlier payment; those that also begin a chain come last."""
 
 AUTHENTICATION_PAYMENT_TYPES = tuple(row.code for row in _ROWS if row.role is Role.AUTHENTICATES)
-"""What an authentication by itself may call itself."""
+"""The types of an authentication without a payment."""

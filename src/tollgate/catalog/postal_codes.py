@@ -1,5 +1,5 @@
-"""How postal codes are written where their parts are set apart, and the codes of states where names are written too.
-Countries without a row take any text; whether an address exists is the issuer's to judge.
+"""The parts of postal codes, and the codes of states that are also written by name.
+Countries without a row take any text; whether an address exists is for the issuer to check.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which money transfers need a purpose code. What a code means is between the merchant and the acquirer."""
+"""The money transfers that need a purpose code. The meaning of a code is between the merchant and the acquirer."""
 
 from __future__ import annotations
 

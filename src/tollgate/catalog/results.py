@@ -1,7 +1,4 @@
-"""The result catalogue: every code the gateway can answer, its group and its HTTP status, joined from the rows.
-
-The rows stand in `result_rows`, a table per group; no code is named here but the exceptions to the patterns.
-"""
+"""The result catalogue: every code of the gateway with its group and its HTTP status. The rows are in `result_rows`."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ class Group(NamedTuple):
 
     id: str
     regex: str
-    """What clients match a code against. Kept as text: compiling all of them would slow every start."""
+    """Clients match a code against it. It is not compiled, because that would slow every start."""
     meaning: str
     http_status: int = 400
 
@@ -96,24 +93,24 @@ CAUSES: Mapping[str, Cause] = MappingProxyType(
     {row.code: row.cause for rows in ROWS_BY_GROUP.values() for row in rows if row.cause}
     | {row.code: Cause(Origin.GATEWAY, f"{row.text} Strict channels only.") for row in DECLINES}
 )
-"""What makes the gateway answer a code, or why nothing here does; a test compares it with the source."""
+"""The cause of every code; a test compares it with the source."""
 
 
 def get_result(code: str) -> Result:
-    """The row of a code. A code without a row is our mistake, hence a KeyError."""
+    """Returns the row of a code; a code without a row is a bug, hence a KeyError."""
     return RESULTS[code]
 
 
 def is_success(code: str) -> bool:
-    """Whether it went through. A payment to be reviewed counts: its money has moved all the same."""
+    """Returns True for a success, also where the payment is to be reviewed: its money has moved."""
     return RESULTS[code].group in _SUCCESS_GROUPS
 
 
 def is_review(code: str) -> bool:
-    """Whether it went through and waits for somebody to look at it."""
+    """Returns True for a success that is to be reviewed."""
     return RESULTS[code].group in _REVIEW_GROUPS
 
 
 def is_pending(code: str) -> bool:
-    """Whether the outcome is still open, for minutes or for days."""
+    """Returns True while the outcome is open, for minutes or for days."""
     return RESULTS[code].group in _PENDING_GROUPS

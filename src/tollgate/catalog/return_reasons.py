@@ -1,4 +1,4 @@
-"""Why banks send debits and credits back (ISO 20022 reason codes), and the chargeback code each is told by.
+"""The reasons for which banks return debits and credits (ISO 20022), and the chargeback code of each.
 What a return moves is not known here.
 """
 
@@ -64,6 +64,6 @@ UNLISTED_NOTICE = "000.100.200"
 
 
 def get_notice(reason: str) -> str:
-    """A reason that is not listed is a chargeback all the same."""
+    """Returns the code of the chargeback; a reason that is not listed has the general one."""
     row = RETURN_REASONS.get(reason)
     return row.notice if row else UNLISTED_NOTICE

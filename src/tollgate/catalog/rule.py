@@ -1,6 +1,4 @@
-"""What a cross-field rule is, the situation it is asked in, and the few checks most rules are made of.
-No rule stands here.
-"""
+"""The row of a cross-field rule, the situation of a request, and checks that many rules share. No rule is here."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ MISSING = "may not be empty"
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What is being asked for, besides the fields."""
+    """The facts about a request that are not in its fields."""
 
     operation: str
     payment_type: str | None
@@ -54,9 +52,9 @@ class Rule:
     """One sentence for the reference."""
     check: Check
     groups: frozenset[str] = frozenset()
-    """First words of names: one of them must be present for the rule to be worth asking. Empty: always ask."""
+    """The first words of names; the rule is asked if one of them was sent, or always if there are none."""
     operations: frozenset[str] = frozenset()
-    """Empty: all."""
+    """A rule without any is for all operations."""
     binds_lenient: bool = True
 
 
@@ -65,7 +63,7 @@ def fault_missing(names: Iterable[str], fields: Fields) -> list[Fault]:
 
 
 def all_or_none(*names: str) -> Check:
-    """As soon as one is sent, the others are missed."""
+    """Faults the missing ones as soon as one is sent."""
 
     def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
         return () if fields.keys().isdisjoint(names) else fault_missing(names, fields)
@@ -74,7 +72,7 @@ def all_or_none(*names: str) -> Check:
 
 
 def needs(dependent: str, *names: str) -> Check:
-    """When the first is sent, the others are missed."""
+    """Faults the others if the first is sent without them."""
 
     def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
         return fault_missing(names, fields) if dependent in fields else ()
@@ -83,7 +81,7 @@ def needs(dependent: str, *names: str) -> Check:
 
 
 def required(*names: str) -> Check:
-    """Missed whenever the rule is asked; its groups and operations say when that is."""
+    """Faults every missing one; the groups and operations of the rule say when it applies."""
 
     def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
         return fault_missing(names, fields)
@@ -92,7 +90,7 @@ def required(*names: str) -> Check:
 
 
 def not_after(earlier: str, later: str) -> Check:
-    """Dates are written so that they sort as text."""
+    """Compares dates, which are written so that they sort as text."""
 
     def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
         first, last = fields.get(earlier), fields.get(later)

@@ -1,4 +1,4 @@
-"""The engine over the cross-field rules: asks those worth asking and lists every fault. The rows stand in rule_rows."""
+"""Applies the cross-field rules to a request and lists every fault. The rows are in `rule_rows`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CHOICES_KEPT = 512
 
 
 def check_rules(fields: Fields, situation: Situation, groups_present: AbstractSet[str]) -> list[Fault]:
-    """Faults in the order of the rows; a rule none of whose groups was sent is not even asked."""
+    """Lists faults in the order of the rows; a rule none of whose groups was sent is skipped."""
     faults: list[Fault] = []
     for check in _choose_checks(situation.operation, situation.is_lenient, frozenset(groups_present)):
         if found := check(fields, situation):
@@ -46,7 +46,7 @@ def check_rules(fields: Fields, situation: Situation, groups_present: AbstractSe
 
 @lru_cache(_CHOICES_KEPT)
 def _choose_checks(operation: str, is_lenient: bool, groups: frozenset[str]) -> tuple[Check, ...]:
-    """Remembered, because a shop's requests differ in their values, hardly ever in what groups they have."""
+    """Is cached, because a shop's requests differ in their values and hardly ever in their groups."""
     return tuple(
         rule.check
         for rule in _BY_OPERATION[operation]

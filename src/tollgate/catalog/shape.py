@@ -1,6 +1,4 @@
-"""What a single text value must look like, as a value that rows carry and readers ask.
-Nothing here knows a parameter's name.
-"""
+"""The shapes that a single text value can have to match. No parameter is named here."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ _REVERSE_DNS = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z0-9][a-z0-9-]*)+")
 _OWN_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,63}")
 
 TRUE_WORDS = frozenset({"true", "True", "1"})
-"""What counts as yes once a boolean shape, strict or lenient, has accepted it."""
+"""The texts that mean true in a boolean shape, strict or lenient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,9 @@ class Shape:
     choices: tuple[str, ...]
     check: Callable[[str], bool] | None
     message: str
-    """What would be accepted, told to the client."""
+    """The text for the client: what would be accepted."""
     notation: str
-    """The same for the reference page, in its shorthand."""
+    """The text for the reference."""
 
     def accepts(self, text: str) -> bool:
         if not self.length_min <= len(text) <= self.length_max:
@@ -153,7 +151,7 @@ def boolean() -> Shape:
 
 
 def loose_boolean() -> Shape:
-    """How languages that know booleans spell them when they forget to write text."""
+    """Takes the spellings of languages that write their own booleans."""
     return choice("true", "false", "True", "1", "0")
 
 
@@ -269,7 +267,7 @@ def url(length_max: int = 2048) -> Shape:
 
 
 def return_url(length_max: int = 2048) -> Shape:
-    """Where a browser may be sent back to: the web or an app's own scheme, never a scheme that runs script."""
+    """Takes an address of the web or of an app, and no scheme that runs script."""
     return pattern(
         rf"(?![hH][tT][tT][pP][sS]?://(?:[/?#]|[^/?#]*@))[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
         5,
@@ -330,13 +328,13 @@ def _leads_somewhere(text: str) -> bool:
 
 
 def is_unsafe_scheme(scheme: str) -> bool:
-    """Whether no page may ever lead to an address of this scheme, whoever lists it."""
+    """Returns True if no page may ever lead to an address of this scheme, even if a channel lists it."""
     lowered = scheme.lower()
     return lowered in UNSAFE_SCHEMES or lowered.startswith("ms-") or _OWN_SCHEME.fullmatch(lowered) is None
 
 
 def may_return_to(url: str, schemes: Collection[str], *, is_lenient: bool) -> bool:
-    """Whether a shopper's browser may be sent there: to the web, or to an app by a scheme that the channel lists.
+    """Returns True if a browser may be sent to the address: to the web, or to an app by a scheme of the channel.
 
     On a lenient channel an app may also have any scheme with a dot, which is how mobile SDKs spell theirs.
     """

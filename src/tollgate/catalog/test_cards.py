@@ -29,7 +29,7 @@ TEST_ACCOUNTS = (
 
 
 class Behaviour(Enum):
-    """What the simulated issuer does when the card is authenticated."""
+    """The behaviour of the simulated issuer when the card is authenticated."""
 
     NO_3DS = "not enrolled, paid without 3D Secure"
     CHALLENGE = "the shopper chooses the outcome on a simulated page"
@@ -58,9 +58,9 @@ class TestCard:
     brand: str
     behaviour: Behaviour
     has_method_data: bool = False
-    """Whether a hidden frame collects device data first."""
+    """A hidden frame collects device data first."""
     result_code: str = ""
-    """What the simulated acquirer answers where no override says it, as a shopper has none; empty: it approves."""
+    """The answer of the simulated acquirer without an override; it approves where this is empty."""
 
     @property
     def charged_code(self) -> str:

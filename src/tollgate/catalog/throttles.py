@@ -24,20 +24,20 @@ _LISTS = 120
 _PAGES = 3_000
 """Shoppers of one carrier may share an address, and every page asks several times."""
 WRONG_TOKEN = "wrong_token"
-"""Counted for requests whose credential nobody has; whoever has one is never counted."""
+"""Only requests with an unknown credential are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
     operation: str
     counted_by: Literal["entity", "id", "row", "address"]
-    """The caller; what it asks for; the row of what it asks for, which all processes share; or where it calls from."""
+    """Requests are counted by caller, by id, by the row of the id (which all processes share) or by address."""
     count: int
     window_s: int
     is_on: bool = False
-    """Whether a test host has it without being told."""
+    """It applies on a test host without being switched on."""
     has_rules: bool = False
-    """Whether its parameters are checked by the cross-field rules."""
+    """Its parameters are checked by the cross-field rules."""
 
 
 _ROWS = (

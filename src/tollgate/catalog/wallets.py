@@ -1,7 +1,4 @@
-"""The mobile wallets of the interface, and those of them that have a sheet in the shopper's browser.
-
-How their tokens are opened is the vault's affair.
-"""
+"""The mobile wallets of the interface, and their sheets in the browser. Their tokens are opened in the vault."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import msgspec
 
 
 class Wallet(StrEnum):
-    """Named as the mount of its parameters."""
+    """The value is the prefix of its parameters."""
 
     A = "walletA"
     B = "walletB"
@@ -21,7 +18,7 @@ class Wallet(StrEnum):
 
 
 class WalletSheet(msgspec.Struct, frozen=True):
-    """How a payment form asks a wallet for a token."""
+    """The way in which a payment form asks a wallet for a token."""
 
     name: str
     """The form's options and the parameters of the wallet begin with this name."""

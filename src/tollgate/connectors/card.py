@@ -45,7 +45,7 @@ class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     token: TokenMessage | None = None
     processing: str = "PURCHASE"
     details: dict[str, Any] | None = None
-    """What travels with the money, by the names of its members; amounts are minor units beside their currency."""
+    """The details of the order, by the names of its members; amounts are minor units beside their currency."""
 
 
 def make_charge(order: Order, key: str) -> ChargeMessage:

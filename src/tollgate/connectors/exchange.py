@@ -1,4 +1,4 @@
-"""What connectors and wires exchange: a connector is a generator that yields requests and returns a verdict. No I/O."""
+"""The requests and replies between connectors and wires: a connector yields requests and returns a verdict. No I/O."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
     body: bytes
     key: str
     simulator_overrides: Mapping[str, str] = {}
-    """What a simulator is asked to do; a wire to a real system drops it."""
+    """The overrides for a simulator; a wire to a real system drops them."""
 
 
 class WireReply(msgspec.Struct, frozen=True):

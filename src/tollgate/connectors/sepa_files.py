@@ -62,7 +62,7 @@ _SLASHES = re.compile("/{2,}")
 
 
 def write_text(text: str, length_max: int) -> str:
-    """What cannot be written becomes a full stop, as the banks do it themselves; never empty.
+    """Spells a text in the letters of SEPA; other characters become full stops, as banks do it. It is never empty.
 
     A text neither begins nor ends with a slash nor has two in a row, because those have a meaning to banks.
     """
@@ -76,7 +76,7 @@ _BIC = re.compile("[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
 
 
 class Scheme(StrEnum):
-    """What a file does; the words are stored."""
+    """The kind of a file; the values are stored."""
 
     DEBITS = "pain.008"
     CREDITS = "pain.001"
@@ -90,7 +90,7 @@ _ROOTS = {Scheme.DEBITS: "CstmrDrctDbtInitn", Scheme.CREDITS: "CstmrCdtTrfInitn"
 
 
 class FileHead(msgspec.Struct, frozen=True, kw_only=True):
-    """What all entries of a file have in common."""
+    """The facts that all entries of a file share."""
 
     message_id: str
     created_at: datetime
@@ -102,8 +102,6 @@ class FileHead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One debit or credit."""
-
     id: str
     """The payment's id; banks repeat it when they send the money back."""
     amount: int
@@ -175,7 +173,7 @@ def _write_credits(batch: Tree.Element, head: FileHead, entries: Series[Entry]) 
 
 
 def _add(parent: Tree.Element, path: str, text: str | None = None) -> Tree.Element:
-    """Every step of the path is a new element; the last one is answered."""
+    """Adds a new element for every step of the path, and returns the last one."""
     for name in path.split("/"):
         parent = Tree.SubElement(parent, name)
     parent.text = text
@@ -193,7 +191,7 @@ def _add_party(parent: Tree.Element, role: str, name: str | None, iban: str) -> 
 
 
 def _add_bank(parent: Tree.Element, role: str, bic: str | None) -> None:
-    """A bank that is not named is found by the IBAN."""
+    """Names a bank by its BIC; without one it is found by the IBAN."""
     if bic is not None and _BIC.fullmatch(bic.upper()):
         _add(parent, f"{role}/FinInstnId/BICFI", bic.upper())
     else:

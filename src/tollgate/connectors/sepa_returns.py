@@ -1,6 +1,6 @@
-"""Reads what banks send back: pain.002 (refused) and camt.054 (booked and returned), in whatever version.
+"""Returns of banks, read from pain.002 (refused) and camt.054 (booked and returned) in any version.
 
-Nothing is believed about a file but what stands in it; what a return does to a payment is decided elsewhere.
+What a return does to a payment is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.values import render_hundredths
 
 UNSTATED = "NARR"
-"""The banks' own code for a reason that is only told in words."""
+"""The banks' own code for a reason in free text."""
 
 _REFUSED = frozenset({"RJCT"})
 _STATUS_ROOT, _NOTICE_ROOT = "CstmrPmtStsRpt", "BkToCstmrDbtCdtNtfctn"
 _NOTICE_NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:camt.054.001.08"
 _AMOUNT = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,2})0{0,3})?")
-"""Up to five decimals, as the standard writes them, of which a euro has two."""
+"""The standard writes up to five decimals, of which a euro has two."""
 
 
 class BankReturn(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry that did not stay where it was sent."""
+    """One entry that a bank refused or returned."""
 
     id: str
     """The EndToEndId, which is the payment's id; empty where a bank refuses a whole file."""
@@ -35,12 +35,12 @@ class BankReturn(msgspec.Struct, frozen=True, kw_only=True):
     """The file's id, where the bank repeats it."""
     reason: str
     amount: int | None
-    """In hundredths; None where the bank does not repeat it."""
+    """The amount in hundredths; some banks do not repeat it."""
     currency: str | None
 
 
 def read_returns(text: bytes) -> list[BankReturn]:
-    """ValueError, naming the place, for what is neither of both kinds."""
+    """Raises ValueError with the place for a text that is neither of both kinds."""
     document = _read_tree(text)
     body = next(iter(document), None)
     if document.tag != "Document" or body is None:
@@ -58,7 +58,7 @@ def read_returns(text: bytes) -> list[BankReturn]:
 
 
 def _read_tree(text: bytes) -> Tree.Element:
-    """Elements without their namespace. Whoever brings a document type brings entities, and no bank needs any."""
+    """Reads elements without their namespace. Document types and entities are refused; no bank needs any."""
     if len(text) > LIMITS.bank_file_bytes_max:
         raise ValueError(f"the file has more than {LIMITS.bank_file_bytes_max} bytes")
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -97,7 +97,7 @@ def _bare(name: str) -> str:
 
 
 def _find_text(element: Tree.Element, *paths: str) -> str | None:
-    """Of the first path that leads somewhere."""
+    """Finds the text of the first path that has one."""
     for path in paths:
         found = element.findtext(path)
         if found is not None and found.strip():
@@ -160,7 +160,7 @@ def _read_refused(entry: Tree.Element, message_id: str) -> BankReturn:
 # ---- camt.054 ----
 
 _TRANSACTION_AMOUNTS = ("AmtDtls/InstdAmt/Amt", "AmtDtls/TxAmt/Amt", "Amt")
-"""What was instructed comes first: the amount booked may contain the bank's own fee."""
+"""The instructed amount comes first, because the booked amount may contain the bank's own fee."""
 
 
 def _read_notification(notification: Tree.Element) -> Iterator[BankReturn]:
@@ -196,7 +196,7 @@ def _find_reason(element: Tree.Element, place: str) -> str | None:
 
 
 def write_sample_return(returned: BankReturn, *, iban: str, at: datetime, booked_on: date) -> bytes:
-    """A camt.054 as a bank would send it, with one entry."""
+    """Writes a camt.054 with one entry, as a bank would send it."""
     if returned.amount is None or returned.currency is None:
         raise ValueError("a bank books an amount")
     document = Tree.Element("Document", xmlns=_NOTICE_NAMESPACE)
@@ -227,7 +227,7 @@ def write_sample_return(returned: BankReturn, *, iban: str, at: datetime, booked
 
 
 def _grow(parent: Tree.Element, path: str, text: str | None = None) -> Tree.Element:
-    """Goes along elements that are there and makes those that are not."""
+    """Follows a path and makes the elements that are missing."""
     for name in path.split("/"):
         found = parent.find(name)
         parent = Tree.SubElement(parent, name) if found is None else found

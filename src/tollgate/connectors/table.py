@@ -1,4 +1,4 @@
-"""Which connector speaks for which brand: one line each. What they say stands in their own folders."""
+"""The connector of each protocol. The protocols themselves are in their own modules."""
 
 from __future__ import annotations
 

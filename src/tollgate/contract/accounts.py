@@ -1,4 +1,4 @@
-"""Account data of a request, and account numbers where they do not belong. Nothing is sealed or stored here."""
+"""The accounts of requests: cards, tokens, bank and virtual accounts. Nothing is sealed or stored here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PROOF = "threeDSecure.verificationId"
 
 
 class WalletCall(msgspec.Struct, frozen=True):
-    """A wallet's token as it was sent, still closed."""
+    """A wallet's token as it was sent, encrypted."""
 
     wallet: str
     token: Secret
@@ -40,7 +40,7 @@ def find_wallet_call(fields: Fields) -> WalletCall | None:
 
 
 def read_account(fields: Fields, brand: Brand) -> tuple[accounts.Instrument, accounts.CardSummary | None]:
-    """The account, and what of a card may be stored in clear."""
+    """Returns the account, and of a card what may be stored in clear."""
     values = fields.values
     if "tokenAccount.number" in values and brand.protocol is Protocol.CARD:
         return _read_token(values), None
@@ -54,10 +54,7 @@ def read_account(fields: Fields, brand: Brand) -> tuple[accounts.Instrument, acc
 
 
 def show_account(fields: Fields, account: accounts.Instrument | None) -> dict[str, str]:
-    """The echo with what was sealed as it is shown again: numbers by their ends, a bank by what was found out of it.
-
-    A card shows its face instead.
-    """
+    """Returns the echo with masked numbers, and with the BIC that an IBAN names; a card has its summary instead."""
     kept = hide_proof(fields.echo, account)
     if isinstance(account, accounts.CardAccount):
         return kept
@@ -73,14 +70,14 @@ def show_account(fields: Fields, account: accounts.Instrument | None) -> dict[st
 
 
 def hide_proof(echo: dict[str, str], account: accounts.Instrument | None) -> dict[str, str]:
-    """What a device or a network proves its number with is used once, so it is not shown."""
+    """Removes the proof of a device or a network, which is used once."""
     if isinstance(account, accounts.CardAccount) and account.number_type == "PAN":
         return echo
     return {name: text for name, text in echo.items() if name != _PROOF}
 
 
 def hide_middle(text: str) -> str:
-    """The ends by which its owner knows a number; of a short one less."""
+    """Shows the ends by which its owner knows a number, and less of a short one."""
     head = min(_SHOWN_HEAD, len(text) // 4)
     tail = min(_SHOWN_TAIL, len(text) // 4)
     return text[:head] + "*" * (len(text) - head - tail) + text[len(text) - tail :]

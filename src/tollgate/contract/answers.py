@@ -1,7 +1,4 @@
-"""Payments and refusals to the JSON that merchants read.
-
-Key order follows what clients have recorded; nothing secret is here.
-"""
+"""The JSON answers about payments and refusals. The order of keys is the one that clients have recorded."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ _STEP = re.compile(r"\[(?P<index>[0-9]+)\](?=\.)|\[(?P<key>[^\]]*)\]|(?P<word>[^
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A finished answer: what goes on the wire and what an idempotency key replays."""
+    """A finished answer, which is sent, and replayed for an idempotency key."""
 
     status: int
     body: bytes
@@ -61,7 +58,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Envelope(msgspec.Struct, frozen=True):
-    """What every answer of this process carries."""
+    """The members that every answer of this process has."""
 
     build_number: str
 
@@ -79,15 +76,15 @@ def render_result(result: Result) -> Json:
 
 
 def answer_payment(payment: Payment, envelope: Envelope, handover: Mapping[str, str] = {}, **more: Any) -> Answer:
-    """The whole answer is a function of the payment's row, so that a later read tells the same story.
+    """Renders the answer from the payment's row alone, so that a later read gives the same.
 
-    But for a handover that holds a key: it is told once and stored nowhere.
+    A handover that holds a key is the exception: it is answered once and stored nowhere.
     """
     return finish_answer(render_payment(payment, handover), envelope, payment.created_at, payment.ndc, **more)
 
 
 def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more: Any) -> Answer:
-    """Its status follows from the result inside."""
+    """Adds the members that every answer has; the status is that of the result."""
     body["buildNumber"] = envelope.build_number
     body["timestamp"] = render_timestamp(at)
     body["ndc"] = ndc
@@ -126,9 +123,9 @@ def render_rest(
     details: Mapping[str, str] = {},
     handover: Mapping[str, str] = {},
 ) -> Json:
-    """What every answer about an account has after its own beginning."""
+    """Renders the members that every answer about an account ends with."""
     body: Json = {name: echo[name] for name in _REFERENCES if name in echo}
-    # Started and not yet settled reads as pending: the outcome is still being worked on.
+    # A payment that is started and not complete has no code yet, and reads as pending.
     body["result"] = render_result(RESULTS[code or codes.PENDING])
     plain = {name: text for name, text in details.items() if "." not in name}
     if plain:
@@ -137,7 +134,7 @@ def render_rest(
         body["card"] = render_card(card)
     shown = {name: text for name, text in echo.items() if first_word(name) in _ECHOED_WORDS}
     if handover or len(plain) != len(details):
-        # What the world said of a field counts for more than what the merchant said.
+        # What the acquirer or the issuer answered replaces what the merchant sent.
         shown |= {name: text for name, text in details.items() if "." in name} | dict(handover)
     echoed = nest_fields(shown.items())
     body |= {word: echoed[word] for word in sorted(echoed.keys() & _ECHOED_WORDS, key=_find_place)}
@@ -169,7 +166,7 @@ def answer_refusal(refusal: Refusal, envelope: Envelope, ndc: str, now: int) -> 
 
 
 def nest_fields(fields: Iterable[tuple[str, str]]) -> Json:
-    """`cart.items[0].name` and `customParameters[key]` to nested objects and lists; gaps between indices close."""
+    """Turns `cart.items[0].name` and `customParameters[key]` into nested objects and lists without gaps."""
     tree: Json = {}
     has_lists = False
     for name, text in fields:
@@ -184,9 +181,9 @@ def nest_fields(fields: Iterable[tuple[str, str]]) -> Json:
 
 @lru_cache(NAMES_KEPT)
 def _split_name(name: str) -> tuple[tuple[str | int, ...], str | int, bool]:
-    """The way to a value, its last step, and whether a list is on the way.
+    """Returns the path to a value, its last step, and True if a list is on the path.
 
-    A hole before a dot counts members of a list, one at the end is a key.
+    Brackets before a dot hold the index of a list, those at the end a key.
     """
     *path, last = (
         int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)
@@ -195,7 +192,7 @@ def _split_name(name: str) -> tuple[tuple[str | int, ...], str | int, bool]:
 
 
 def _close(value: Any) -> Any:
-    """Objects keyed by numbers become lists in the order of their numbers; no table of names mixes the two."""
+    """Turns objects keyed by numbers into lists; no object mixes numbers and words."""
     if not isinstance(value, dict):
         return value
     if isinstance(next(iter(value)), int):
@@ -204,6 +201,6 @@ def _close(value: Any) -> Any:
 
 
 def _render_fault(fault: Fault) -> Mapping[str, str | None]:
-    """A name or a value may be a card number in the wrong place; then it is not repeated."""
+    """Masks a name or a value that is a card number in the wrong place."""
     value = None if fault.value is None else hide_card_numbers(fault.value)
     return {"name": hide_card_numbers(fault.name), "value": value, "message": fault.message}

@@ -1,4 +1,4 @@
-"""What a merchant says about authenticating the shopper, and what is still missing when it is about to happen. Pure."""
+"""The fields about authenticating the shopper, and those that are missing when it begins. Pure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tollgate.values import Fault, InvalidParameters
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
 _MANDATED = "04"
-_UNSAID = AuthenticationRequest()
+_NO_WISHES = AuthenticationRequest()
 
 
 def read_authentication_request(
     fields: Fields, payment_type: str, account: Instrument | None
 ) -> AuthenticationRequest | None:
-    """None where nobody is to be authenticated: it was done elsewhere, or there is nobody to ask."""
+    """Returns None where nobody is authenticated: it was done elsewhere, or no shopper is present."""
     values = fields.values
     if (
         not PAYMENT_TYPES[payment_type].can_authenticate
@@ -37,8 +37,8 @@ def read_authentication_request(
     ):
         return None
     if fields.groups.isdisjoint(WORDS[Use.AUTHENTICATION]):
-        # Nobody could come back, so nothing is asked; but nothing forbids it either.
-        return _UNSAID
+        # No shopper could come back, so nothing is asked; but nothing forbids an authentication either.
+        return _NO_WISHES
     reason = values.get("threeDSecure.threeRIInd")
     if not values.keys().isdisjoint(_ALREADY_DONE):
         return None
@@ -55,7 +55,7 @@ def read_authentication_request(
 
 
 def _find_indicator(values: Mapping[str, str]) -> str | None:
-    """Where others shall follow, the law wants the holder to agree for sure, unless the merchant knows better."""
+    """Asks for a challenge where other payments will follow, as the law demands, unless the merchant chose."""
     is_first = begins_series(values) or asks_to_register(values)
     default = _MANDATED if is_first and "threeDSecure.threeRIInd" not in values else None
     return values.get("threeDSecure.challengeIndicator", default)
@@ -82,7 +82,7 @@ BROWSER_FIELDS: Mapping[str, str] = {
     "javascriptEnabled": "javascript_enabled",
     "screenColorDepth": "screen_color_depth",
 }
-"""What our own page asks the browser for, by the names of its form."""
+"""The data that our own page collects from the browser, by the names of its form."""
 
 _LENGTHS = {"language": 8, "timezone": 5, "screen_height": 6, "screen_width": 6, "screen_color_depth": 2}
 
@@ -90,7 +90,7 @@ _LENGTHS = {"language": 8, "timezone": 5, "screen_height": 6, "screen_width": 6,
 def read_collected_browser(
     pairs: Mapping[str, str], *, accept: str | None, user_agent: str | None, ip: str | None
 ) -> Browser:
-    """What came from the shopper's own browser: cut to size, because nobody else can be asked to send it again."""
+    """Reads the data of the shopper's own browser and cuts it to size, because a fault in it could not be corrected."""
     members: dict[str, str | None] = {
         member: pairs[name][: _LENGTHS.get(member, 5)] or None
         for name, member in BROWSER_FIELDS.items()

@@ -1,4 +1,4 @@
-"""What the shopper's form is told of a checkout: what it pays for, with what, and what is still to be asked. Pure."""
+"""The description of a checkout for the payment form: its amount, its brands and the fields to ask for. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _STORED_NAMES = {
     AccountType.VIRTUAL: ("virtualAccount.accountId",),
     AccountType.WALLET: (),
 }
-"""By which an account is known again."""
+"""The parameters by which an account is recognized."""
 _DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
 
 _UNKNOWN = "there is no brand of this name"
@@ -57,7 +57,7 @@ _NO_WALLET_KEY = "the channel has no key that opens the tokens of this wallet"
 
 
 class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for a form beside what its merchant prepared."""
+    """The facts about a form that its merchant did not prepare."""
 
     is_test: bool
     requires_cvv: bool = True
@@ -65,7 +65,7 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     codes: str = ""
     """The page's forms show these brands; their codes stand with blanks between them."""
     takes_debits: bool = False
-    """Whether the channel has a creditor for direct debits."""
+    """The channel has a creditor for direct debits."""
     creditor_id: str = ""
     """The identifier of that creditor."""
     languages: str = ""
@@ -109,7 +109,7 @@ def _find_home(checkout: Checkout) -> str | None:
 
 
 def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> Json:
-    """The brands that can be paid with, each by the code that the page uses, and why the others are left out."""
+    """Returns the brands that can be paid with, by the code that the page uses, and why the others are left out."""
     brands: Json = {}
     left_out: Json = {}
     for code in list(dict.fromkeys(terms.codes.split()))[:_BRANDS_MAX]:
@@ -123,7 +123,7 @@ def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTer
 
 
 def _check_request(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
-    """Why the shopper could only be refused, for whoever builds the page."""
+    """Returns why a payment with this brand would be refused, for the developer of the page."""
     kind = find_payment_type(prepared, brand.code)
     if kind is not None and kind not in brand.list_payment_types(lenient=terms.is_lenient):
         return _OTHER_KIND
@@ -145,7 +145,7 @@ def _find_wallet_obstacle(brand: Brand, terms: FormTerms) -> str | None:
 
 
 def _can_store(brand: Brand, prepared: Mapping[str, str]) -> bool:
-    """A provider's page asks for an account without telling it; without a number there is nothing to keep."""
+    """A provider's page does not disclose the account, so there is nothing to store without a number."""
     if brand.account is AccountType.CARD or brand.protocol is Protocol.SEPA:
         return True
     return any(name in brand.needs or name in prepared for name in _STORED_NAMES[brand.account])
@@ -199,7 +199,7 @@ def _show_wallet(brand: Brand, terms: FormTerms) -> Mapping[str, Any]:
 
 
 def _show_registration(registration: Registration) -> Mapping[str, str]:
-    """As much as lets the shopper know it again."""
+    """Shows what the shopper recognizes a stored account by."""
     shown = {"id": registration.id, "brand": registration.brand}
     card = registration.card
     if card is not None:

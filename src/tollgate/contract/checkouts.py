@@ -1,4 +1,4 @@
-"""Checkouts in the merchant's words: what one prepares, what the shopper's form may add, and what is answered. Pure."""
+"""Requests and answers about checkouts: the prepared fields, and those that the payment form may add. Pure."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _HEADER_LENGTH_MAX = 2048
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
-    """What a shopper's browser sent, and what it says of itself by sending it."""
+    """The fields and headers that a shopper's browser sent."""
 
     pairs: Pairs
     address: str
     accept: str | None
-    """The browser's header. None where it is not known, as in a request that a script made."""
+    """The browser's header; a request that a script made has none."""
     user_agent: str | None
 
 
 class Next(msgspec.Struct, frozen=True):
-    """Where the shopper goes on, by GET."""
+    """The address to which the shopper goes next, by GET."""
 
     kind: str
     url: str
@@ -103,19 +103,19 @@ def find_prepared_brand(values: Mapping[str, str], channel: Channel) -> Brand | 
 
 
 def keep_prepared(fields: Fields) -> dict[str, str]:
-    """What is stored of it, sealed."""
+    """Returns the fields that are stored, sealed."""
     return {name: text for name, text in fields.values.items() if not is_never_stored(name)}
 
 
 def list_offered(prepared: Mapping[str, str]) -> list[str]:
-    """The registrations that the shopper may pay with, in the merchant's order and each once."""
+    """Lists the registrations that the shopper may pay with, each once and in the merchant's order."""
     offered = ((name, text) for name, text in prepared.items() if first_word(name) == "registrations")
     in_order = sorted(offered, key=lambda pair: int(pair[0].partition("[")[2].partition("]")[0]))
     return list(dict.fromkeys(text for _, text in in_order))
 
 
 def join_form(prepared: Mapping[str, str], sent: Submission, *, is_lenient: bool = False) -> Pairs:
-    """What was prepared and what the form adds to it. All else that the form says is not heard."""
+    """Joins the prepared fields and those that the form may add; other fields of the form are ignored."""
     heard = [(name, text) for name, text in sent.pairs if text and _may_say(name, prepared)]
     said = {_get_canonical_name(name): text for name, text in heard}
     country = said.get("billing.country") or prepared.get("billing.country", "")
@@ -139,10 +139,10 @@ def _drop_half_known(pairs: Pairs, sent: Submission) -> Pairs:
 
 
 def _list_other_accounts(prepared: Mapping[str, str], said: Mapping[str, str]) -> frozenset[str]:
-    """What a merchant knew of a bank account is no burden to whoever pays by card."""
+    """Lists the prepared accounts that the shopper did not choose, so that they do not stand in the way."""
     if "registrationId" in said:
         return frozenset() if is_true(prepared.get("overrideHolder")) else _ACCOUNT_WORDS
-    # By any spelling: one that the channel does not take is refused when the fields are read.
+    # Any spelling counts here; one that the channel does not take is refused when the fields are read.
     brand = find_brand(said.get("paymentBrand") or prepared.get("paymentBrand", ""), lenient=True)
     chosen = {first_word(name) for name in said} & _ACCOUNT_WORDS if brand is None else {brand.account.value}
     return _ACCOUNT_WORDS - chosen if chosen else frozenset()
@@ -164,7 +164,7 @@ def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
 
 
 def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
-    """What the request itself tells. A form that says nothing of its browser is asked by our own page, if need be."""
+    """Adds what the request itself shows of its browser, if the form described it; otherwise our own page asks."""
     names = {_get_canonical_name(name) for name, _ in pairs}
     own = {"customer.ip": sent.address}
     if any(name.startswith(_BROWSER) and name != _WINDOW for name in names):
@@ -174,12 +174,12 @@ def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
 
 
 def _make_fit(header: str | None) -> str:
-    """No shopper can mend what a browser says of itself, so it is never a fault."""
+    """Makes a header acceptable, because a shopper cannot correct it."""
     return "".join(filter(str.isprintable, header or ""))[:_HEADER_LENGTH_MAX]
 
 
 def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
-    """The stored account that the shopper chose, if any: one that the merchant offered."""
+    """Returns the registration that the shopper chose, if any; it must be one that the merchant offered."""
     chosen = fields.values.get("registrationId")
     if chosen is not None and chosen not in list_offered(prepared):
         fault = Fault("registrationId", "is not offered by this checkout", chosen)
@@ -188,12 +188,12 @@ def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
 
 
 def find_payment_type(prepared: Mapping[str, str], brand: str) -> str | None:
-    """The type that a payment with this brand would have; None where nothing is paid."""
+    """Finds the type of a payment with this brand; there is none where nothing is paid."""
     return _find_override(prepared, brand) or prepared.get("paymentType")
 
 
 def _find_override(prepared: Mapping[str, str], brand: str) -> str | None:
-    """The type that was prepared for one brand, by its own code or by an older spelling of a lenient channel."""
+    """Finds the type that was prepared for one brand, by its code or by an older spelling of a lenient channel."""
     kind = prepared.get(_OVERRIDE.format(brand))
     if kind is not None:
         return kind
@@ -225,7 +225,7 @@ def make_session_refusal(hint: str = "") -> Refusal:
 
 
 def answer_checkout(checkout: Checkout, envelope: Envelope, code: str, now: Instant, integrity: str = "") -> Answer:
-    """Of one that has nothing else to tell yet."""
+    """Answers with the result and the id alone."""
     more = {"integrity": integrity} if integrity else {}
     result = get_result(code)
     return encode_answer(result.http_status, envelope.wrap(result, checkout.id, now, id=checkout.id, **more))
@@ -236,12 +236,12 @@ def asks_for_integrity(values: Mapping[str, str]) -> bool:
 
 
 class Ways(msgspec.Struct, frozen=True, kw_only=True):
-    """The addresses between which a shopper's way is chosen."""
+    """The addresses to which a shopper may be sent."""
 
     home_url: str
-    """The shop's, with what names the checkout."""
+    """The shop's address, with the id of the checkout."""
     own_url: str
-    """How the pages begin that bring a shopper back here."""
+    """The beginning of the addresses of our own pages."""
     onward_url: str
     """Our page that sends a form on to a provider."""
 
@@ -255,9 +255,9 @@ def make_shopper_paths(checkout: Checkout, address: str, base_url: str) -> Ways:
 
 
 def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[Answer, Next]:
-    """Tells the shopper's browser how an attempt stands and where to go, and nothing of the account.
+    """Answers the shopper's browser with the result and the next address, and nothing of the account.
 
-    `attempt` names what the form may give up again while the shopper is away.
+    `attempt` is the payment that the form may abandon while the shopper is away.
     """
     told = orjson.loads(answer.body)
     going_on = _choose_next(told.get("redirect"), ways)
@@ -275,5 +275,5 @@ def _choose_next(redirect: Mapping[str, str] | None, ways: Ways) -> Next:
         return Next(RESULT, ways.home_url)
     if redirect["url"].startswith(ways.own_url):
         return Next(CHALLENGE, redirect["url"])
-    # A provider that wants a form posted gets it from a page of ours, so that everybody goes on in the same way.
+    # A provider that wants a form posted gets it from a page of ours, so that every shopper continues by GET.
     return Next(PROVIDER, redirect["url"] if redirect.get("method") == "GET" else ways.onward_url)

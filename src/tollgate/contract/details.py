@@ -1,7 +1,4 @@
-"""Groups of parameters as the structures of an order, and addresses as they are stored.
-
-No rule about their content is checked here.
-"""
+"""Groups of parameters as the structures of an order. No rule about their content is checked here."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ _GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
     ("threeDSecure", "authentication", order.Authentication, "threeDSecure."),
     ("recurringMigration", "initial_payment", order.InitialDetails, "recurringMigration."),
 )
-"""A group of fields, the detail it becomes, and how its fields' names begin."""
+"""A group of fields, the member of the details that it becomes, its structure, and the prefix of its names."""
 _STANDING = frozenset({"standingInstruction", "recurringType", "recurring"})
 # Groups whose presence makes it worth building details at all; a plain card payment has none of them.
 _DETAILED = frozenset(
@@ -74,7 +71,6 @@ def read_details(fields: Fields, currency: str) -> order.Details:
 
 
 def _read_groups(fields: Fields, currency: str) -> dict[str, Any]:
-    """Of the many groups there are, most requests have two or three."""
     return {
         member: _read_structure(structure, prefix, fields.values, currency)
         for group, member, structure, prefix in _GROUPS
@@ -103,7 +99,7 @@ def to_camel_case(member: str) -> str:
 
 @cache
 def _plan(structure: type[msgspec.Struct], prefix: str) -> tuple[tuple[str, str, _Reader], ...]:
-    """Each member, the name it is sent by and how it is read."""
+    """Lists each member, the name by which it is sent, and its reader."""
     annotations = {field.name: field.type for field in msgspec.structs.fields(structure)}
     return tuple((member, prefix + to_camel_case(member), _READERS[kind]) for member, kind in annotations.items())
 
@@ -141,9 +137,9 @@ _NO_STATE = re.compile(r"[^A-Za-z0-9.]")
 
 
 def spell_address(said: Mapping[str, str], country: str, *, is_lenient: bool) -> dict[str, str]:
-    """Returns what changes: states by their codes; on a strict channel nothing but what the parameter's shape takes.
+    """Returns the changed fields: states by their codes, and on a strict channel only characters of the shape.
 
-    What would leave nothing stays as it was typed, so that the fault names its field.
+    A text that would become empty stays as it was typed, so that the fault names its field.
     """
     changed = {}
     if "billing.state" in said:

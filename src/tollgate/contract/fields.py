@@ -1,7 +1,4 @@
-"""The pairs of a request: decoded, checked against the catalogue, and split into values and echo.
-
-What the fields order is read elsewhere.
-"""
+"""The fields of a request: decoded and checked against the catalogue. Their meaning is read elsewhere."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _SHOWN_NAME_MAX = 64
 
 
 def read_form(body: bytes) -> Pairs:
-    """Split `a=1&b=2`. Blanks, brackets, `#`, `@` and raw UTF-8 may stand unescaped, as many clients leave them."""
+    """Splits `a=1&b=2`. Blanks, brackets, `#`, `@` and raw UTF-8 may be unescaped, as many clients send them."""
     if not body:
         return []
     # Many clients glue parameters together and leave one separator at the end.
@@ -42,13 +39,13 @@ def read_form(body: bytes) -> Pairs:
     try:
         return [_read_part(part) for part in parts]
     except InvalidParameters:
-        # A fault that hides something is told before any other.
+        # A fault that may hide something is reported before any other.
         _refuse_hostile(parts)
         raise
 
 
 def _decode_whole(body: bytes) -> str:
-    """At once, because separators are never part of a longer character; only a fault is looked for part by part."""
+    """Decodes the whole body, because separators are never part of a longer character."""
     try:
         return body.decode()
     except UnicodeDecodeError as fault:
@@ -90,7 +87,7 @@ def _refuse_hostile(parts: list[str]) -> None:
 
 
 def _refused(name: str, message: str) -> InvalidParameters:
-    """The name as it was sent, in a form that is safe to show."""
+    """Makes a refusal with the name in a form that is safe to show."""
     shown = name[:_SHOWN_NAME_MAX].encode("ascii", "replace").decode().replace("\0", "?")
     return InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(shown, message)])
 
@@ -104,7 +101,7 @@ _IDENTITY_NAMES = {
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """What a request says of its sender; a password is a secret from the first moment."""
+    """The sender that a request names."""
 
     entity_id: str | None = None
     user_id: str | None = None
@@ -116,7 +113,7 @@ def is_identity_name(name: str) -> bool:
 
 
 def read_identity(pairs: Pairs) -> Identity:
-    """Named once or not at all: two identities in one request would let two readers see two callers."""
+    """Reads the identity; two of them in one request would let two readers see two callers."""
     found: dict[str, str] = {}
     for name, value in [pair for pair in pairs if pair[0] in _IDENTITY_NAMES]:
         member = _IDENTITY_NAMES[name]
@@ -151,7 +148,7 @@ stored in clear, whether that value may have the number of a card in it, and whe
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """What was sent and is acceptable, by canonical name."""
+    """The accepted fields of a request, by canonical name."""
 
     values: dict[str, str]
     groups: frozenset[str]
@@ -164,7 +161,7 @@ class Fields(msgspec.Struct, frozen=True):
 
 
 def read_fields(pairs: Pairs, situation: Situation) -> Fields:
-    """Unknown names are ignored, empty values count as absent, repeated ones are refused (lenient: the last counts)."""
+    """Ignores unknown names and empty values, and refuses repeated ones; on a lenient channel the last counts."""
     values: dict[str, str] = {}
     echo: dict[str, str] = {}
     groups: set[str] = set()
@@ -205,7 +202,7 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
             faults += [fault for fault in account_numbers.check_card_numbers(echo) if fault.name not in named]
     broken = check_rules(values, situation, present)
     if faults or broken:
-        # A rule speaks of acceptable fields only, and two rules may miss the same one.
+        # Rules see acceptable fields only, and two rules may find the same one missing.
         faulty = {fault.name for fault in faults}
         faults += dict.fromkeys(fault for fault in broken if fault.name not in faulty)
         raise InvalidParameters(
@@ -224,10 +221,7 @@ def _drop_ignored(values: dict[str, str], echo: dict[str, str], faults: list[Fau
 
 
 def merge_echo(kept: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
-    """What was stored of earlier requests with that of a later one; together they have the bounds of a single one.
-
-    Or else a row to which every request adds names of its own would grow for ever.
-    """
+    """Joins stored and sent fields; together they have the limits of one request, so that no row grows for ever."""
     merged = {**kept, **sent}
     for name, other in IGNORED_BESIDE.items():
         if other in merged:
@@ -245,7 +239,7 @@ def list_unknown(pairs: Pairs) -> list[str]:
 
 @lru_cache(NAMES_KEPT)
 def _find_place(sent_name: str, is_lenient: bool) -> _Place | Fault | None:
-    """All that depends on the name alone, and on how strict the channel is."""
+    """Returns all facts that depend on the name and on the leniency of the channel alone."""
     resolved = resolve(sent_name)
     if resolved is None or isinstance(resolved, Fault):
         return resolved

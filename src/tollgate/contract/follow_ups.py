@@ -1,4 +1,4 @@
-"""Checked fields to a typed request about an earlier payment. Whether it may follow is decided elsewhere."""
+"""Requests about earlier payments. Whether a payment may follow another is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
 
 
 def find_reference(fields: Fields) -> str | None:
-    """The payment that a parameter instead of the path names."""
+    """Finds the payment that a parameter, instead of the path, refers to."""
     return fields.get(_REFERENCE)
 
 
@@ -72,17 +72,17 @@ def check_lifecycle(sent: str | None, known: str | None) -> None:
 
 
 def inherit_echo(echo: Mapping[str, str]) -> dict[str, str]:
-    """One id for the whole life: a later transaction answers that of the payment it names, unless it brings its own."""
+    """Returns the lifecycle id, which a follow-up inherits unless it has its own."""
     return {name: echo[name] for name in ("lifecycleId",) if name in echo}
 
 
 def keep_references(echo: Mapping[str, str]) -> dict[str, str]:
-    """What a reversal that nobody asked for has in common with its payment: it is found and read by the same names."""
+    """Returns the references that an automatic reversal shares with its payment, so that both are found by them."""
     return {name: echo[name] for name in ("lifecycleId", "merchantTransactionId", "merchantInvoiceId") if name in echo}
 
 
 def count_captures(echo: Mapping[str, str]) -> int | None:
-    """How often the merchant wanted to capture; None where nothing was said."""
+    """Returns the number of captures that the merchant announced, if any."""
     number = echo.get("numberOfCaptures")
     return None if number is None else int(number)
 

@@ -1,7 +1,4 @@
-"""When a schedule runs, read from `job.*` and told again: its cron parts, its first and its last day, its notice.
-
-Each way to get it wrong has a result code of its own. What a schedule charges is not read here.
-"""
+"""The plan of a schedule, read from `job.*` and answered again. What a schedule charges is not read here."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ _COUNT_NAMES = tuple(name for number, unit, _ in _COUNTS for name in (number, un
 _NAMES = ("name", "action", *_PART_NAMES, _EXPRESSION, *_DATES, *_COUNT_NAMES, "noticeCallable")
 
 _WHOLE = ("dayOfMonth", "dayOfWeek", "month", "year", "hour", "minute", "second")
-"""Who is named when a plan as a whole is wrong: the first of these that was sent."""
+"""A fault of the plan as a whole is reported at the first of these that was sent."""
 
 _FLAWS: Mapping[CronFlaw, str] = {
     CronFlaw.RANGE: "has a number outside of its bounds",
@@ -73,7 +70,7 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     plan: CronPlan
     first_at: Instant
-    """When it falls due for the first time, after now."""
+    """The first time after now at which it is due."""
     starts_at: Instant | None
     ends_at: Instant | None
     """The first instant at which it is over."""
@@ -84,7 +81,7 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
     notice_unit: str | None
     is_notice_callable: bool
     sent: dict[str, str]
-    """What was sent, by the names it is answered with; all else can be had from it again."""
+    """The fields as they were sent, by the names of the answer; all else follows from them."""
 
 
 def read_plan(fields: Fields, now: Instant) -> JobPlan:
@@ -113,14 +110,14 @@ def read_plan(fields: Fields, now: Instant) -> JobPlan:
 
 
 def recall_plan(sent: Mapping[str, str]) -> CronPlan:
-    """The plan of what was once sent and accepted."""
+    """Reads the plan again from fields that were accepted before."""
     if _EXPRESSION in sent:
         return CronPlan(**dict(zip(_PARTS, sent[_EXPRESSION].split(), strict=False)))
     return CronPlan(**{member: sent[name] for member, (name, _) in _PARTS.items() if name in sent})
 
 
 def render_plan(sent: Mapping[str, str]) -> Json:
-    """As it was sent, in one order and without what no plan consists of."""
+    """Returns the sent fields in a fixed order."""
     return {name: sent[name] for name in _NAMES if name in sent}
 
 

@@ -1,4 +1,4 @@
-"""Checks that a well-formed order can still fail before anything is sent, each with its own result code. Pure."""
+"""Checks that a well-formed order can fail before anything is sent, each with its own result code. Pure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from tollgate.values import Money
 
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
 _BASE64 = re.compile("[A-Za-z0-9+/_-]+={0,2}")
-
-"""An authorisation of nothing verifies an account; nothing else makes sense without an amount."""
 
 
 def find_account_objection(
@@ -48,7 +46,7 @@ def find_account_objection(
 
 
 def find_token_objection(values: Mapping[str, str], token: TokenAccount, today: date) -> str | None:
-    """A network's token is built like a card's number; what others issue is their affair."""
+    """Checks a network's token like a card number; other tokens have no known form."""
     if token.type == "NETWORK" and not passes_luhn(values["tokenAccount.number"]):
         return codes.INVALID_NUMBER
     return find_token_expiry(token, today)
@@ -78,7 +76,7 @@ def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str 
 
 
 def find_proof_objection(proof: Authentication | None) -> str | None:
-    """Of an authentication made elsewhere: what the schemes would not recognise is not sent to them."""
+    """Checks the result of an authentication made elsewhere; schemes would not recognize other values."""
     if proof is None:
         return None
     if proof.eci is not None and proof.eci not in _COMMERCE_INDICATORS:
@@ -102,7 +100,7 @@ def find_card_objection(
 
 
 def find_content_objection(fields: Fields, channel: Channel, today: date, brand: Brand | None = None) -> str | None:
-    """The code of values that are well formed and make no sense, such as an e-mail address without an @."""
+    """Finds values that are well formed and make no sense, such as an e-mail address without an @."""
     facts = Facts(today, brand, channel.creditor.iban if channel.creditor else "")
     return find_decline(fields.values, fields.groups, facts, is_lenient=channel.is_lenient)
 
@@ -115,7 +113,7 @@ def find_amount_objection(payment_type: str, money: Money) -> str | None:
 
 
 def find_fraction_objection(amounts: Iterable[Money]) -> str | None:
-    """Money that its currency cannot write, such as half a yen, would reach no acquirer unchanged."""
+    """Finds amounts that their currency cannot express, such as half a yen."""
     if any(CURRENCIES[money.currency].exponent == 0 and money.hundredths % 100 for money in amounts):
         return codes.AMOUNT_MALFORMED
     return None

@@ -1,7 +1,4 @@
-"""From the fields of a request to an order, and from a stored payment back to its order.
-
-Whether an acquirer accepts the order is not known here.
-"""
+"""Orders, read from the fields of a request or recalled from a stored payment. Nothing is sent here."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundr
 
 
 def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
-    """Levers by their key. A misspelled one would silently test nothing, so it is refused."""
+    """Returns the overrides by their keys. A malformed one would silently test nothing, so it is refused."""
     simulator_overrides: dict[str, str] = {}
     faults: list[Fault] = []
     for override in SIMULATOR_OVERRIDES:
@@ -50,7 +47,7 @@ def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     brand: Brand
     account: Instrument | None
-    """None where it could not be opened, and then there is an objection."""
+    """An account that could not be opened is None, and has an objection."""
     card_summary: CardSummary | None
     objection: str | None
     network: str | None
@@ -115,17 +112,17 @@ def _take_account(
 
 
 def _needs_cvv(fields: Fields, channel: Channel) -> bool:
-    """Nobody may keep a security code, so a merchant that charges alone has none."""
+    """A merchant that charges without the shopper has no security code, because nobody may store it."""
     return channel.requires_cvv and not is_by_merchant(fields.values)
 
 
 def render_card_prefix(card_summary: CardSummary | None) -> Mapping[str, str]:
-    """As much of a number as shows its network."""
+    """Returns the digits that show the network of a card."""
     return {"card.number": card_summary.bin} if card_summary else {}
 
 
 def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard | str | None = None) -> Brand:
-    """The brand named, or else the one its number shows; a lenient channel's odd spelling is settled by the number."""
+    """Returns the named brand, or that of the number; on a lenient channel it also decides about odd spellings."""
     code = values.get("paymentBrand")
     brand = find_brand(code, lenient=is_lenient) if code else None
     if brand is None and (code is None or is_lenient):
@@ -236,7 +233,7 @@ def _find_objection(
 
 
 def select_hidden_numbers(fields: Fields) -> Mapping[str, str]:
-    """Numbers of accounts between which money is sent, which may be those of cards."""
+    """Returns the account numbers of sender and recipient, which may be card numbers."""
     if fields.groups.isdisjoint(_PARTIES):
         return _NOTHING
     names = (f"{party}.accountNumber" for party in sorted(_PARTIES))
@@ -251,9 +248,9 @@ def choose_merchant_name(values: Mapping[str, str], channel: Channel) -> str:
 def recall_order(
     payment: Payment, account: Instrument, channel: Channel, hidden: Mapping[str, str] = _NOTHING
 ) -> Order:
-    """The order again from what was stored with its payment, to go on with it where the shopper came back.
+    """Rebuilds the order from its stored payment, to continue when the shopper has come back.
 
-    What may be used once only is not among it; whoever kept it aside puts it into the account.
+    Values that may be used only once are not stored with it; the caller puts them into the account.
     """
     values = {**payment.echo, **hidden}
     fields = Fields(values, frozenset(map(first_word, values)), values)
@@ -284,7 +281,6 @@ def recall_order(
 
 
 def find_window(echo: Mapping[str, str]) -> str | None:
-    """The size of window that the merchant has for a challenge."""
     return echo.get("customer.browser.challengeWindow")
 
 
@@ -294,12 +290,12 @@ def find_return_url(values: Mapping[str, str]) -> str | None:
 
 
 def get_shop_origin(echo: Mapping[str, str]) -> str:
-    """Of the page that shows the payment form; empty where there was none."""
+    """Returns the origin of the page with the payment form; it is empty where there was none."""
     return echo.get("shopOrigin", "")
 
 
 def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -> None:
-    """Whether the brand can do what is asked for, on this channel."""
+    """Refuses a type or a currency that the brand does not take on this channel."""
     if payment_type == AUTHENTICATION:
         if brand.protocol is not Protocol.CARD:
             raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} has no authentication of its own")
@@ -328,7 +324,7 @@ def read_processing_code(values: Mapping[str, str]) -> ProcessingCode:
 
 
 def read_test_mode(text: str | None, is_live: bool) -> TestMode | None:
-    """None where nothing was said."""
+    """Returns None where no mode was sent."""
     if text is None:
         return None
     if is_live:

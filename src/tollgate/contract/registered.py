@@ -1,7 +1,4 @@
-"""Payments that use a registration or make one, in the merchant's words.
-
-How a registration is stored is not known here.
-"""
+"""Fields of payments that use a registration or create one. Nothing is stored here."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ class RegistrationLink(msgspec.Struct, frozen=True):
 
     id: RegistrationId
     is_new: bool
-    """Made by this payment."""
+    """The payment created it."""
     begins_series: bool
 
 
@@ -64,7 +61,7 @@ def read_registration_link(subject: Order | Payment) -> RegistrationLink | None:
 
 
 def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
-    """A brand that is named beside a stored account has to be its own; a lenient channel does not ask for it."""
+    """Refuses another brand than that of the registration; a lenient channel ignores it."""
     named = fields.values.get("paymentBrand")
     if named not in (None, brand.code) and not is_lenient:
         message = f"the registration is of {brand.code}"
@@ -74,7 +71,7 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
 def take_registered(
     fields: Fields, stored: RegisteredAccount
 ) -> tuple[accounts.Instrument, accounts.CardSummary | None]:
-    """The account for this payment: with the security code that came along, and a holder where none is stored."""
+    """Returns the account for this payment, with the sent security code, and the sent holder where none is stored."""
     values, account, card_summary = fields.values, stored.account, stored.registration.card
     may_override = is_true(values.get(_OVERRIDE))
     if isinstance(account, accounts.CardAccount):
@@ -93,7 +90,7 @@ def take_registered(
 def find_registration_objection(
     fields: Fields, account: accounts.Instrument, brand: Brand, *, cvv_required: bool, today: date
 ) -> str | None:
-    """What was checked when it was stored and may have changed since, or came along."""
+    """Checks what may have changed since the account was stored, and the security code."""
     if isinstance(account, accounts.TokenAccount):
         return find_token_expiry(account, today)
     if not isinstance(account, accounts.CardAccount):
@@ -107,7 +104,7 @@ def find_registration_objection(
 
 
 def show_registered(fields: Fields, stored: RegisteredAccount, account: accounts.Instrument | None) -> dict[str, str]:
-    """The echo of a payment with a stored account: what was sent, but of the account what is charged."""
+    """Returns the echo of a payment with a registration: the sent fields, with those of the stored account."""
     sent = hide_proof(fields.echo, account)
     kept = {name: text for name, text in sent.items() if first_word(name) not in WORDS[Use.ACCOUNT]}
     registration = stored.registration

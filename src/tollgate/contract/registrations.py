@@ -1,7 +1,4 @@
-"""Registrations in the merchant's words: orders to make one, payments that use one, answers about one.
-
-How one is stored is not known here.
-"""
+"""Requests and answers about registrations. Nothing is stored here."""
 
 from __future__ import annotations
 
@@ -34,12 +31,12 @@ _SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
 
 
 class RegistrationOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """An account to be stored by itself, without a payment."""
+    """An order to store an account without a payment."""
 
     brand: str
     method: str
     account: accounts.Instrument | None
-    """None where it could not be opened, and then there is an objection."""
+    """An account that could not be opened is None, and has an objection."""
     card_summary: accounts.CardSummary | None
     test_mode: TestMode | None
     objection: str | None
@@ -48,14 +45,14 @@ class RegistrationOrder(msgspec.Struct, frozen=True, kw_only=True):
     """The result that a test asks for."""
     echo: Mapping[str, str]
     initial: InitialPayment | None
-    """Of a series that began at another provider."""
+    """The first payment of a series that began at another provider."""
 
 
 # ---- storing ----
 
 
 def check_alone(fields: Fields) -> None:
-    """A new registration goes back to nothing, neither to a payment nor to another registration."""
+    """Refuses a new registration that refers to a payment or to another registration."""
     if "referenceUuid" in fields.values or "registrationId" in fields.values:
         raise Refusal(get_result(codes.REGISTRATION_HAS_REFERENCE))
 
@@ -115,7 +112,7 @@ _CHANGEABLE: Mapping[type[accounts.Instrument], Mapping[str, str]] = {
     },
     accounts.VirtualAccount: {},
 }
-"""What of a stored account may change, and the member that it changes."""
+"""The parameters that may change a stored account, and the member that each changes."""
 _READERS: Mapping[str, Callable[[str], Any]] = {"signed_on": date.fromisoformat}
 _FACE = frozenset({"holder", "expiry_month", "expiry_year"})
 
@@ -127,7 +124,7 @@ def is_confirmation(fields: Fields) -> bool:
 def apply_update(
     fields: Fields, registration: Registration, account: accounts.Instrument | None, channel: Channel, *, today: date
 ) -> tuple[Registration, accounts.Instrument | None]:
-    """The registration and its account with what was sent; what was not sent stays."""
+    """Returns the registration and its account with the sent changes."""
     brand = BRANDS[registration.brand]
     check_brand(fields, brand, is_lenient=channel.is_lenient)
     changes = _read_changes(fields, account)
@@ -158,7 +155,7 @@ def _read_changes(fields: Fields, account: accounts.Instrument | None) -> dict[s
 
 
 def find_mode(fields: Fields, registration: Registration, *, is_live: bool) -> TestMode | None:
-    """The mode in whose words it is answered: as it was asked for, or else as it was stored."""
+    """Finds the mode of the answer: the requested one, or else that of the registration."""
     return read_test_mode(fields.get("testMode"), is_live) or registration.test_mode
 
 
@@ -168,7 +165,7 @@ def find_mode(fields: Fields, registration: Registration, *, is_live: bool) -> T
 def answer_registration(
     registration: Registration, envelope: Envelope, *, ndc: str | None = None, at: Instant | None = None, **more: Any
 ) -> Answer:
-    """As it stands. What changes it is answered with its own trace and time, a later read with those of its making."""
+    """Answers with the registration. A change has its own trace id and time, a read those of the creation."""
     body = {"id": registration.id, "paymentBrand": registration.brand}
     body |= render_rest(registration.result_code, registration.card, registration.echo)
     return finish_answer(body, envelope, at or registration.created_at, ndc or registration.ndc, **more)

@@ -1,7 +1,4 @@
-"""Lists of transactions and settlement reports, as merchants ask for them and read them.
-
-Nothing is added up here that the ledger did not post.
-"""
+"""Requests and answers about lists of payments and settlement reports. Sums are those of the ledger."""
 
 from __future__ import annotations
 
@@ -59,14 +56,14 @@ def read_cursor(text: str, channel: Channel, filters: Search | Period, keyring: 
         raise _refuse(text) from None
     place = Place(at, place_id)
     is_ours = hmac.compare_digest(seal, _seal(place, channel, filters, keyring))
-    # Written again, because text of several spellings can be read as the same bytes.
+    # It is rendered again, because several texts decode to the same bytes.
     if not is_ours or render_cursor(place, channel, filters, keyring) != text:
         raise _refuse(text)
     return place
 
 
 def _seal(place: Place, channel: Channel, filters: Search | Period, keyring: Keyring) -> bytes:
-    # The name of the type stands for the list: a place among payments is none in the book.
+    # The name of the type stands for the list: a place among payments is none in the ledger.
     wanted = msgspec.json.encode(filters).decode()
     facts = (type(filters).__name__, channel.merchant_id, channel.id, wanted, place.at, place.id)
     return make_mac(_PURPOSE, facts, keyring)
@@ -81,7 +78,7 @@ _DAY_LENGTH = len("yyyy-MM-dd")
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of payments: which of them, which page, and whether with the rest of their chains."""
+    """A request for payments: the filters, the page, and whether it includes the rest of their chains."""
 
     search: Search
     window: Window
@@ -89,7 +86,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question:
-    """`rows_max` is how long a page is unless the caller says otherwise."""
+    """`rows_max` is the length of a page unless the request sets it."""
     fields = read_report_fields(pairs, situation)
     return Question(
         search=Search(
@@ -107,7 +104,7 @@ def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question
 
 
 def read_report_fields(pairs: Pairs, situation: Situation) -> Fields:
-    """Without the caller's identity: it was read before, and forgiven what one public plugin glues to it."""
+    """Reads the fields without the identity, which was read before, and more leniently."""
     return read_fields([pair for pair in pairs if not is_identity_name(pair[0])], situation)
 
 
@@ -120,7 +117,7 @@ def read_begin(text: str | None) -> Instant:
 
 
 def read_end(text: str | None) -> Instant:
-    """The first instant after the day or the second that is named, because both are meant as a whole."""
+    """Returns the first instant after the named day or second, because both are meant as a whole."""
     if text is None:
         return FOREVER
     return _read_moment(text) + (DAY if len(text) == _DAY_LENGTH else SECOND)
@@ -131,27 +128,27 @@ def _read_moment(text: str) -> Instant:
 
 
 def _read_list(text: str | None) -> tuple[str, ...]:
-    """Sorted and without repetitions, so that the same filter is the same value however it was written."""
+    """Sorts and removes repetitions, so that the same filter is the same value however it was written."""
     return tuple(sorted(set(text.split(",")))) if text else ()
 
 
 ONE_NAME = ("payments",)
 BOTH_NAMES = ("payments", "records")
-"""Clients of the newer report read its list by either."""
+"""Clients of the newer report read its list by either name."""
 
 Chains = Mapping[str, Sequence[Payment]]
-"""By the id of their first payment."""
+"""The key is the id of the first payment."""
 
 
 def answer_chain(payment: Payment, chain: Iterable[Payment], envelope: Envelope) -> Answer:
-    """One payment as it is always told, with its whole chain beside it."""
+    """Answers with a payment and its whole chain."""
     return answer_payment(payment, envelope, payments=_render_payments(chain))
 
 
 def answer_payment_page(
     page: Page[Payment], chains: Chains | None, names: Sequence[str], envelope: Envelope, ndc: str, now: Instant
 ) -> Answer:
-    """`chains` is None where they were not asked for; a record then says nothing of its neighbours."""
+    """`chains` is None where they were not requested; the payments then have no `linkedTransactions`."""
     rows = _render_payments(page.rows)
     if chains is not None:
         for row, payment in zip(rows, page.rows, strict=True):
@@ -199,7 +196,7 @@ def read_days(pairs: Pairs, situation: Situation) -> Period:
 def read_aggregation(
     aggregation_id: str, pairs: Pairs, situation: Situation, rows_max: int
 ) -> tuple[Period, Window] | None:
-    """None where the id names no day and currency."""
+    """Returns None where the id names no day and currency."""
     fields = read_report_fields(pairs, situation)
     found = _read_id(aggregation_id)
     if found is None:
@@ -232,7 +229,7 @@ def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str,
 
 
 def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally]) -> Json:
-    """Every sum can be had from the records by adding the amounts of one type."""
+    """Renders sums that can be computed from the records of each type."""
     day = to_datetime(begins_at)
     gains: dict[Reconciliation, list[int]] = {name: [] for name in Reconciliation}
     for tally in tallies:
@@ -269,7 +266,7 @@ def _render_report_entry(report_entry: ReportEntry) -> Json:
         "currency": entry.currency,
         "settlementTxDate": render_timestamp(entry.posted_at),
         "reconciliationType": _TYPES[payment.payment_type],
-        # The book has a line only because of its transaction, so there is always exactly one.
+        # The ledger has an entry only because of its transaction, so there is always exactly one.
         "matchedTransactions": [{"status": "MATCHED", "id": payment.id}],
     }
 

@@ -1,7 +1,4 @@
-"""Requests about schedules, what their payments are made of, and what is answered to them, in the merchant's words.
-
-When a plan is due is read in `jobs`; whether a registration can be charged is decided elsewhere.
-"""
+"""Requests and answers about schedules, and the fields of their payments. Plans are read in `jobs`."""
 
 from __future__ import annotations
 
@@ -34,12 +31,12 @@ _SERIES: Mapping[str, str] = {
     "standingInstruction.source": "MIT",
     "standingInstruction.type": "RECURRING",
 }
-"""What the payments of a schedule say of themselves, where the merchant did not."""
+"""The standing instruction of a schedule's payments, unless the merchant sent another."""
 _FIXED = ("standingInstruction.mode", "standingInstruction.source")
 
 
 class ScheduleOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be charged, and when, understood."""
+    """The amount to charge, and the plan."""
 
     registration_id: str
     payment_type: str
@@ -71,7 +68,7 @@ def read_schedule(fields: Fields, now: Instant) -> ScheduleOrder:
 
 
 def read_reschedule(fields: Fields, active: Schedule, now: Instant) -> ScheduleOrder:
-    """What is not said stays as it was; but a plan is said as a whole."""
+    """Reads the changes of a schedule; a plan is replaced as a whole."""
     values = fields.values
     check_change(fields, RESCHEDULES)
     _check_series(values)
@@ -97,7 +94,7 @@ def read_reschedule(fields: Fields, active: Schedule, now: Instant) -> ScheduleO
 
 
 def check_change(fields: Fields, payment_type: str) -> None:
-    """The path says what shall happen, so a type that says something else is none."""
+    """Refuses a type that contradicts the path."""
     if fields.values.get("paymentType", payment_type) != payment_type:
         raise Refusal(get_result(codes.SCHEDULE_TYPE_UNKNOWN))
 
@@ -114,7 +111,7 @@ def _read_payment_type(sent: str, plan: JobPlan) -> str:
 
 
 def _check_series(values: Mapping[str, str]) -> None:
-    """Nobody is there when a schedule is due."""
+    """Refuses a standing instruction with a shopper, because none is present when a schedule is due."""
     sent = [(name, values[name]) for name in _FIXED if name in values]
     wrong = [(name, text) for name, text in sent if text != _SERIES[name]]
     faults = [Fault(name, f"must be {_SERIES[name]} in a schedule", text) for name, text in wrong]
@@ -130,7 +127,7 @@ def _keep(fields: Fields) -> dict[str, str]:
 
 
 def make_run_fields(payment_type: str, money: Money, echo: Mapping[str, str]) -> Fields:
-    """What a payment of a schedule would have been asked for with, had somebody asked for it."""
+    """Makes the fields that a merchant would have sent for a payment of the schedule."""
     values = {"paymentType": payment_type, "amount": money.render(), "currency": money.currency, **_SERIES, **echo}
     return Fields(values, frozenset(map(first_word, values)), dict(values))
 
@@ -154,7 +151,7 @@ def answer_schedule(
     at: Instant | None = None,
     runs: Sequence[Run] | None = None,
 ) -> Answer:
-    """As it stands. What changes it is answered with its own trace and time, a later read with those of its making."""
+    """Answers with the schedule. A change has its own trace id and time, a read those of the creation."""
     body = render_schedule(schedule, code, payment_type)
     if runs is not None:
         body["runs"] = [_render_run(run) for run in runs]

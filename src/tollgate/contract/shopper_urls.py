@@ -1,7 +1,4 @@
-"""The addresses that a shopper is sent to, and the shopper tokens in them.
-
-What a shopper sees there is made elsewhere.
-"""
+"""The addresses that a shopper is sent to, and the shopper tokens in them. The pages are made elsewhere."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ METHOD_FIELD = "threeDSMethodData"
 
 
 class ShopperToken(msgspec.Struct, frozen=True):
-    """Whose payment, which one, and the key that only the holder of the address has; empty where none is needed."""
+    """The merchant, the payment, and the key that only the holder of the address has, or an empty one."""
 
     merchant_id: MerchantId
     payment_id: PaymentId
@@ -34,12 +31,12 @@ class ShopperToken(msgspec.Struct, frozen=True):
 
 
 def write_shopper_token(merchant_id: str, payment_id: str, key: bytes = b"") -> str:
-    """One word for a path. It is a secret where it has a key, so it belongs into no log."""
+    """Writes a token for a path. It is a secret where it has a key, so it belongs in no log."""
     return _encode(bytes.fromhex(merchant_id) + bytes.fromhex(payment_id) + key)
 
 
 def read_shopper_token(text: str) -> ShopperToken | None:
-    """None for what was never written here."""
+    """Returns None for a text that is no shopper token."""
     if len(text) > _LENGTH_MAX:
         return None
     try:
@@ -53,7 +50,7 @@ def read_shopper_token(text: str) -> ShopperToken | None:
 
 
 def make_return_url(address: str, payment: Payment) -> str:
-    """The shopper's way home, with what names the payment, or the checkout that it was made for."""
+    """Makes the shop's address, with the payment or the checkout that it was made for."""
     if payment.checkout_id is not None:
         path = make_checkout_path(payment.checkout_id, CheckoutKind.PAYMENT)
         return _make_return_url(address, payment.checkout_id, path)
@@ -69,7 +66,7 @@ def make_checkout_path(checkout_id: CheckoutId, kind: CheckoutKind) -> str:
 
 
 def _make_return_url(address: str, subject_id: str, path: str) -> str:
-    """Whatever stood in the address stays."""
+    """Adds the parameters and keeps the rest of the address."""
     base, hash_sign, fragment = address.partition("#")
     joint = "&" if "?" in base else "?"
     if base.endswith(("?", "&")):
@@ -83,7 +80,7 @@ def get_resource_path(payment: Payment) -> str:
 
 
 def render_handover(url: str, method_url: str | None = None, method_data: str = "") -> Mapping[str, str]:
-    """Where the shopper goes next, by the names of the answer."""
+    """Renders the address to which the shopper goes next."""
     fields = {"redirect.url": url, "redirect.method": "GET"}
     if method_url is None:
         return fields
@@ -100,7 +97,7 @@ def render_handover(url: str, method_url: str | None = None, method_data: str = 
 
 
 def find_handover(details: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
-    """The address and the fields that a provider wants posted, from what it said."""
+    """Finds the address and the fields that a provider wants posted."""
     url = details.get("redirect.url")
     if url is None:
         return None

@@ -1,7 +1,4 @@
-"""Payments that repeat, in the newer and in the older words: who began the series, and which payment it goes back to.
-
-The two spellings meet here and nowhere else. Pure.
-"""
+"""Payments of a series, in the newer and in the older parameters, which meet nowhere else. Pure."""
 
 from __future__ import annotations
 
@@ -37,11 +34,11 @@ _OLDER_WORDS: Mapping[str, StandingInstruction] = {
     # The shopper is there and picks a stored card.
     _PICKED: StandingInstruction(mode=_LATER, source="CIT", type="UNSCHEDULED"),
 }
-"""What the older parameter means."""
+"""The meaning of the older parameter."""
 
 
 def translate_older(sent: StandingInstruction | None, values: Mapping[str, str]) -> StandingInstruction | None:
-    """What the newer words say counts; the older ones fill what they leave open."""
+    """Fills what the newer parameters leave open from the older ones."""
     older = _OLDER_WORDS.get(values.get("recurringType", ""))
     count = values.get("recurring.numberOfInstallments")
     if older is None and count is None:
@@ -49,7 +46,7 @@ def translate_older(sent: StandingInstruction | None, values: Mapping[str, str])
     filled = {name: value for name, value in _list_members(older) if value is not None}
     said = {name: value for name, value in _list_members(sent) if value is not None}
     if said.get("mode") not in (None, filled.get("mode")):
-        # Who says in newer words that it is the first does not mean the older word's source.
+        # The newer mode contradicts the older one, so nothing of the older one counts.
         filled = {}
     if count is not None:
         # A series with a number of parts is one of instalments; the number alone is a plan of the acquirer's.
@@ -64,7 +61,7 @@ def _list_members(words: StandingInstruction | None) -> list[tuple[str, Any]]:
 
 
 def is_by_merchant(values: Mapping[str, str]) -> bool:
-    """Nobody is there who could prove anything."""
+    """Returns True if the merchant charges without the shopper, who cannot be authenticated then."""
     source = values.get("standingInstruction.source")
     if source is not None:
         return source == BY_MERCHANT
@@ -73,7 +70,7 @@ def is_by_merchant(values: Mapping[str, str]) -> bool:
 
 
 def begins_series(values: Mapping[str, str]) -> bool:
-    """Only who holds the account can agree that others follow, so what a merchant does alone begins nothing."""
+    """Returns True for the first payment of a series; only a shopper can agree to one, not the merchant alone."""
     return _find_mode(values) == _FIRST and not is_by_merchant(values)
 
 
@@ -82,12 +79,12 @@ def _find_mode(values: Mapping[str, str]) -> str | None:
 
 
 def find_scheme_reference(details: Mapping[str, str]) -> str | None:
-    """By which a scheme knows a payment that others may go back to."""
+    """Finds the id by which a scheme recognizes the first payment of a series."""
     return details.get("CardholderInitiatedTransactionID")
 
 
 def read_migrated(values: Mapping[str, str], currency: str | None) -> InitialPayment:
-    """The fields about a first payment at another provider become what repeats here go back to."""
+    """Reads the first payment of a series that began at another provider."""
     amount, made = values.get(_MIGRATED_AMOUNT), values.get(_MIGRATED_TIME)
     ids = _list_ids(values, _MIGRATED_IDS)
     return InitialPayment(
@@ -101,7 +98,7 @@ def read_migrated(values: Mapping[str, str], currency: str | None) -> InitialPay
 
 
 def describe_initial(completed: Payment) -> InitialPayment:
-    """Later payments go back to this one, or to an earlier payment of another provider that it goes back to itself."""
+    """Describes the payment that later ones refer to: this one, or the earlier one that it refers to itself."""
     echo, details = completed.echo, completed.details
     named = None if begins_series(echo) else echo.get(_REFERENCE)
     if named:
@@ -125,14 +122,14 @@ def _list_ids(values: Mapping[str, str], names: tuple[str, ...]) -> tuple[str | 
 
 
 def render_series_reference(values: Mapping[str, str], reference: str | None) -> Mapping[str, str]:
-    """By which later payments go back to this one, where it begins a series. Of one field or of none."""
+    """Returns the field by which later payments refer to this one, or none if it begins no series."""
     return {_REFERENCE: reference} if reference and begins_series(values) else {}
 
 
 def select_series_fields(values: Mapping[str, str], stored: RegisteredAccount | None) -> Mapping[str, str]:
-    """A repeat has to name the first payment of its series; these fields do it where the merchant did not.
+    """Returns the fields that refer to the first payment of the series, where the merchant did not send them.
 
-    They are stored and sent with the others, so that a repeat that waits for its shopper still has them.
+    They are stored with the others, so that a repeat that waits for its shopper still has them.
     """
     if stored is None or stored.registration.initial is None or _REFERENCE in values:
         return {}
@@ -158,7 +155,7 @@ def _render_initial(initial: InitialPayment, currency: str | None) -> dict[str, 
 def find_series_objection(
     standing: StandingInstruction | None, account: Instrument | None, stored: RegisteredAccount | None
 ) -> str | None:
-    """A merchant alone may only charge a card that its holder left here, or whose first payment it can name."""
+    """Refuses a charge by the merchant alone, unless the card is registered or its first payment is named."""
     if standing is None or standing.source != BY_MERCHANT or stored is not None:
         return None
     is_card = isinstance(account, CardAccount | TokenAccount)
@@ -166,7 +163,7 @@ def find_series_objection(
 
 
 def read_sequence(values: Mapping[str, str], *, is_stored: bool = False, makes_registration: bool = False) -> Sequence:
-    """Which debit under its mandate: one whose account is kept belongs to a series, although nobody said so."""
+    """Returns the place of a debit under its mandate; a debit of a registered account belongs to a series."""
     mode = _find_mode(values)
     if mode == _FIRST or (makes_registration and mode is None):
         return Sequence.FIRST

@@ -1,6 +1,4 @@
-"""The one table of parameters, and how a name that was sent finds its row: plain, by alias, or with holes filled.
-Values are not looked at.
-"""
+"""The one table of parameters, and how a sent name finds its row. Values are not checked here."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ from tollgate.catalog.parameters.row import Parameter, Use
 from tollgate.values import Fault
 
 NAMES_KEPT = 4096
-"""How many names of past requests are remembered in pieces: shops send the same few again and again."""
+"""The number of parsed names in the cache; shops send the same few again and again."""
 
 
 @lru_cache(NAMES_KEPT)
@@ -96,7 +94,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """What may stand between brackets."""
+    """The content that is accepted between brackets."""
 
     pattern: re.Pattern[str]
     message: str
@@ -135,7 +133,7 @@ HOLES: Mapping[str, Hole] = MappingProxyType(
         "threeDSecure.schemeData": _key("[a-zA-Z0-9._-]{3,64}"),
     }
 )
-"""By what stands before the bracket."""
+"""The key is the text before the bracket."""
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _TEMPLATE_HOLE = re.compile(r"\[(?:n|key|brand)\]")
@@ -169,7 +167,7 @@ _SKELETONS: Mapping[str, tuple[Parameter, tuple[Hole, ...]]] = {
 
 
 def resolve(name: str) -> Resolved | Fault | None:
-    """The row a sent name belongs to; None when the name is unknown, a fault when only its index or key is wrong."""
+    """Returns the row of a sent name, None for an unknown name, or a fault if only its index or key is wrong."""
     found = _PLAIN.get(name)
     if found is not None or "[" not in name:
         return found

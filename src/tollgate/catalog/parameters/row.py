@@ -1,6 +1,4 @@
-"""What a row of the parameter tables is, and how tables are mounted under a prefix.
-The rows themselves stand in the group files.
-"""
+"""The row of a parameter, and how rows are mounted under a prefix. The rows are in the files of the groups."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ class Need(Enum):
 
 
 class Secrecy(Enum):
-    """Who may ever see a value; a row that does not say is masked."""
+    """The places in which a value may appear; a row without this column is masked."""
 
     OPEN = "open"
     """Stored, echoed and loggable."""
@@ -33,7 +31,7 @@ class Secrecy(Enum):
 
 
 class Use(Flag):
-    """What the code does with a parameter besides reading it; most rows have none of these."""
+    """Uses of a parameter besides reading it; most rows have none of these."""
 
     NONE = 0
     ACCOUNT = auto()
@@ -78,23 +76,22 @@ class Parameter:
     """The shape on a lenient channel; None when it is the same."""
     note: str = ""
     group: str = ""
-    """Where it was mounted; sections of the reference."""
+    """The prefix, which is a section of the reference."""
     ignored_beside: str = ""
     """The parameter that takes its place; where that is sent too, this one is not read, stored or forwarded."""
     holds_code: bool = False
-    """Whether its digits are a number of another kind, such as a reference, a phone or an article: a run of digits in
-    it is never taken for the number of a card."""
+    """Its digits are a number of another kind, such as a reference or a phone, and never a card number."""
     use: Use = Use.NONE
 
     def shape_for(self, *, is_lenient: bool) -> Shape:
         return self.lenient if is_lenient and self.lenient is not None else self.shape
 
     def show(self, value: str) -> str:
-        """The value as a fault or a log line may carry it."""
+        """Returns the value as a fault or a log line may show it."""
         return value if self.secrecy is OPEN else "***"
 
     def check_value(self, name: str, value: str, *, is_lenient: bool) -> Fault | None:
-        """`name` is the spelling the client used, holes filled."""
+        """`name` is the name as the client sent it."""
         shape = self.lenient if is_lenient and self.lenient is not None else self.shape
         return None if shape.accepts(value) else Fault(name, shape.message, self.show(value))
 
@@ -140,7 +137,7 @@ RELAXED: Mapping[Shape, Shape] = MappingProxyType(
         LETTERS_CITY: text(1, 80),
     }
 )
-"""How a shape relaxes on a lenient channel, unless its row says otherwise: public clients break these every day."""
+"""The shapes of a lenient channel, unless a row has its own: public clients break these every day."""
 
 
 def plain(

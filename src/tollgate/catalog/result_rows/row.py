@@ -1,6 +1,4 @@
-"""The shape of one row of the result tables, and what causes its code.
-What a group adds (the HTTP status) is joined in `results`.
-"""
+"""The row of a result code, and its cause. The HTTP status of a group is joined in `results`."""
 
 from __future__ import annotations
 
@@ -21,12 +19,12 @@ class Origin(Enum):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the code can be answered without being forced in the sandbox."""
+        """Is true if the code can be answered without being forced in the sandbox."""
         return self in (Origin.GATEWAY, Origin.PARTNER)
 
 
 class Cause(NamedTuple):
-    """What makes the gateway answer a code, or why nothing here does."""
+    """The reason why the gateway answers a code, or why it never does."""
 
     origin: Origin
     words: str
@@ -42,7 +40,7 @@ class Row(NamedTuple):
     http_status: int = 0
     """Only where it differs from the status of the group."""
     cause: Cause | None = None
-    """None where a row of `declines` says when it is answered."""
+    """A code that a row of `declines` causes has none."""
 
 
 def join_causes(*items: Cause | Row) -> tuple[Row, ...]:

@@ -1,6 +1,4 @@
-"""Rules of what is charged: which brand, and which fields its account needs.
-Whether a number fits its brand is a result, not a rule.
-"""
+"""Rules of brands and accounts. Whether a number fits its brand is a result, not a rule."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Rules of what is bought: how many items, and sellers that are whole.
-Sums are not compared, because rounding is the merchant's.
-"""
+"""Rules of carts and sellers. Sums are not compared, because merchants round in their own ways."""
 
 from __future__ import annotations
 

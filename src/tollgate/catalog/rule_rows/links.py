@@ -1,6 +1,4 @@
-"""Rules of payment links: how long one lives, where its pictures come from, and what never belongs into one.
-What it has in common with a checkout is told in requests.
-"""
+"""Rules of payment links. The rules that they share with checkouts are in `requests`."""
 
 from __future__ import annotations
 

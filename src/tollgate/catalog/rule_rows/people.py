@@ -17,7 +17,7 @@ MANDATORY_BILLING_FIELDS = tuple(f"billing.{field}" for field in ("street1", "ci
 """3D Secure needs these fields of an address."""
 
 _MERCHANT_SENDS = OPERATIONS_WITH_RULES - {"submit_checkout", "update_registration"}
-"""What the form collects from a shopper is not the merchant's to complete; what is stored need not be sent again."""
+"""A merchant cannot complete what the form collects, and need not send again what is stored."""
 
 
 def _names_of(customer: str) -> Check:

@@ -1,6 +1,4 @@
-"""Rules of requests about stored accounts: which type each may name, and what of an account cannot change.
-Whether a registration is in a state to be asked for it is a result, not a rule.
-"""
+"""Rules of requests about registrations. Whether the state of a registration allows a request is a result."""
 
 from __future__ import annotations
 

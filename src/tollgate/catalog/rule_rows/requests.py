@@ -1,6 +1,4 @@
-"""Rules of the request as a whole: what each operation needs and which type it may ask for.
-Accounts and people have their own tables.
-"""
+"""Rules of the request as a whole: its required fields and types. Accounts and people have their own tables."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ from tollgate.payments.order import Order
 from tollgate.values import Instant, RandomBytes
 
 MALFORMED = "malformed"
-"""The answer is no message of the protocol, or one about something else."""
+"""The answer is no message of the protocol, or is about another case."""
 UNREACHABLE = "unreachable"
-"""The directory server did not answer at all; said by whoever talks to it."""
+"""The directory server did not answer at all."""
 UNANSWERED = "unanswered"
-"""The shopper came back from a challenge of which the issuer told no result."""
+"""The shopper came back from a challenge without a result of the issuer."""
 EXPIRED = "expired"
-"""The shopper let the time pass; said by whoever holds the clock."""
+"""The shopper did not come back in time."""
 
 _FINAL_STATUSES = frozenset("YANURI")
 _ANSWER_LENGTH_MAX = 64_000
@@ -44,21 +44,21 @@ class CardRange(msgspec.Struct, frozen=True):
     method_url: str | None
     version: str
     reach: str = ""
-    """How far ranges before this one reach beyond it; empty where none does."""
+    """The end of the ranges before this one that reach beyond it; empty where none does."""
 
 
 ANY_CARD = CardRange("0", "9", None, messages.VERSIONS[0])
-"""Stands for a card of which nothing is known but that it shall be tried."""
+"""The range of a card that is to be tried although nothing is known of it."""
 
 
 def read_enrolment_override(simulator_overrides: Mapping[str, str]) -> bool | None:
-    """Whether a test wants the card taken as enrolled; None where it says nothing."""
+    """Reads the override that takes a card as enrolled or not; there may be none."""
     wanted = simulator_overrides.get("3DS2_enrolled")
     return None if wanted is None else is_true(wanted)
 
 
 def make_server_id(random_bytes: RandomBytes) -> str:
-    """A random UUID (version 4), by which all messages about one authentication name it."""
+    """Makes a random UUID (version 4), which names one authentication in all its messages."""
     dice = bytearray(random_bytes(16))
     dice[6] = dice[6] & 0x0F | 0x40
     dice[8] = dice[8] & 0x3F | 0x80
@@ -67,7 +67,7 @@ def make_server_id(random_bytes: RandomBytes) -> str:
 
 
 def ask_ranges(server_id: str) -> Conversation[tuple[CardRange, ...] | None]:
-    """Which card numbers can be authenticated at all. None: no usable answer."""
+    """Asks for the card ranges that can be authenticated; returns None without a usable answer."""
     question = messages.PReq(
         message_version=messages.VERSIONS[0],
         three_ds_server_ref_number=SERVER_REFERENCE,
@@ -93,10 +93,7 @@ def _order_ranges(ranges: Iterable[CardRange]) -> tuple[CardRange, ...]:
 
 
 def find_range(ranges: Sequence[CardRange], account: CardAccount) -> CardRange | None:
-    """`ranges` as they were answered: in order, so that a long list costs no more than a short one.
-
-    Of ranges within each other the innermost counts.
-    """
+    """Finds the innermost range of a card number; `ranges` are in order, as `ask_ranges` returns them."""
     number = account.number.reveal()
     place = bisect_right(ranges, (len(number), number), key=_get_place)
     for each in (ranges[index] for index in range(place - 1, -1, -1)):
@@ -125,10 +122,10 @@ def authenticate(
     results_url: str,
     simulator_overrides: Mapping[str, str] = {},
 ) -> Conversation[AuthenticationCase]:
-    """Ask the issuer through the directory server.
+    """Asks the issuer through the directory server.
 
-    The case comes back with a result, with the page of a challenge, or with neither where the issuer asks the shopper
-    by another way and tells later.
+    The case is returned with a result, with the page of a challenge, or with neither where the issuer asks the shopper
+    in another way and answers later.
     """
     if not isinstance(order.account, CardAccount):
         return fail_case(case, MALFORMED)
@@ -153,25 +150,25 @@ def authenticate(
 
 
 def fail_case(case: AuthenticationCase, reason: str) -> AuthenticationCase:
-    """Ended without a word of the issuer: `MALFORMED`, `UNREACHABLE` or `EXPIRED`."""
+    """Ends a case without an answer of the issuer: `MALFORMED`, `UNREACHABLE`, `UNANSWERED` or `EXPIRED`."""
     return msgspec.structs.replace(case, result=AuthenticationResult(status="U", reason=reason))
 
 
 def make_method_data(case: AuthenticationCase, notification_url: str) -> str:
-    """The field `threeDSMethodData` that a hidden frame posts to the issuer's method page."""
+    """Makes the field `threeDSMethodData` that a hidden frame posts to the issuer's method page."""
     return messages.wrap(
         messages.MethodFrame(three_ds_server_trans_id=case.server_id, three_ds_method_notification_url=notification_url)
     )
 
 
 def read_method_data(text: str) -> str | None:
-    """The id of the authentication whose hidden frame has come back."""
+    """Reads the id of the authentication whose hidden frame has come back."""
     frame = messages.unwrap(text, messages.MethodFrame) if len(text) <= _ANSWER_LENGTH_MAX else None
     return None if frame is None else frame.three_ds_server_trans_id
 
 
 def make_challenge(case: AuthenticationCase, window: str | None) -> dict[str, str]:
-    """The fields that the shopper's browser posts to the issuer's page; the whole window unless it was said."""
+    """Makes the fields that the browser posts to the issuer's page, which has the whole window by default."""
     request = messages.CReq(
         message_version=case.version,
         three_ds_server_trans_id=case.server_id,
@@ -182,12 +179,12 @@ def make_challenge(case: AuthenticationCase, window: str | None) -> dict[str, st
 
 
 def read_challenge_answer(text: str) -> messages.CRes | None:
-    """What the browser brings back: a hint that the challenge is over. Anybody can write one, so it proves nothing."""
+    """Reads the hint of the browser that the challenge is over. Anybody can write one, so it proves nothing."""
     return messages.unwrap(text, messages.CRes) if len(text) <= _ANSWER_LENGTH_MAX else None
 
 
 def _read_range(row: messages.Range) -> CardRange | None:
-    """None where the issuer speaks no version that is spoken here."""
+    """Returns None where the issuer supports no version that is supported here."""
     if len(row.start_range) != len(row.end_range):
         return None
     lowest, highest = _order(row.acs_start_protocol_version), _order(row.acs_end_protocol_version)
@@ -200,13 +197,13 @@ def _order(version: str) -> tuple[int, ...]:
 
 
 def _is_answer(answer: messages.ARes, order: Order, case: AuthenticationCase) -> bool:
-    """Whether it is about this case and says all that its status calls for."""
+    """Returns True if the answer is about this case and has all that its status needs."""
     if answer.three_ds_server_trans_id != case.server_id or answer.message_version != case.version:
         return False
     request = order.authentication or NO_REQUEST
     match answer.trans_status:
         case "Y" | "A":
-            # The proof is what the acquirer is paid to believe: a yes without it is none.
+            # The acquirer needs the proof, so an approval without it is none.
             return answer.authentication_value is not None or case.category != "01"
         case "C":
             return _is_challenge(answer, order, choose_channel(request))
@@ -218,7 +215,7 @@ def _is_answer(answer: messages.ARes, order: Order, case: AuthenticationCase) ->
 
 def _is_challenge(answer: messages.ARes, order: Order, channel: str) -> bool:
     if channel != "02":
-        # In an app the shopper meets the issuer inside of it; without a shopper there is nobody to ask.
+        # An app shows the challenge itself; without a shopper there is nobody to ask.
         return channel == "01"
     if answer.acs_url is None:
         return False
@@ -226,7 +223,7 @@ def _is_challenge(answer: messages.ARes, order: Order, channel: str) -> bool:
 
 
 def _explain(body: bytes) -> dict[str, str]:
-    """What an error message complains about. It should name elements, but may quote them: numbers are blotted out."""
+    """Describes an error message. It should name elements but may quote them, so numbers are masked."""
     error = messages.read_message(body, messages.Erro)
     if error is None:
         return {}
@@ -260,7 +257,7 @@ _RECEIVED = "01"
 
 
 def read_result(body: bytes, case: AuthenticationCase) -> AuthenticationResult | None:
-    """None unless it is a complete result of this very case, as its directory server and its issuer name it."""
+    """Returns None unless it is a complete result of this very case."""
     request = messages.read_message(body, messages.RReq)
     if request is None or not _names_case(request, case) or not _is_complete(request, case):
         return None
@@ -274,7 +271,7 @@ def read_result(body: bytes, case: AuthenticationCase) -> AuthenticationResult |
 
 
 def answer_result(body: bytes, case: AuthenticationCase | None, *, accepted: bool) -> bytes:
-    """Tell the sender that its result counts, or why it does not. None: the address belongs to no case."""
+    """Answers the sender that its result counts, or why not; an unknown address has no case."""
     request = messages.read_message(body, messages.RReq)
     if request is None:
         return encode_message(_make_error("203", "not a results request, or a field is not well-formed"))
@@ -303,9 +300,9 @@ def _is_complete(request: messages.RReq, case: AuthenticationCase) -> bool:
         return False
     if request.trans_status not in ("Y", "A"):
         return True
-    # What was asked about decides, and not what the answer says of it.
+    # The category of the request counts, not that of the answer.
     has_proof = request.authentication_value is not None or case.category != "01"
-    # Nobody passes a challenge that was broken off.
+    # A cancelled challenge cannot be passed.
     return has_proof and request.challenge_cancel is None
 
 

@@ -1,7 +1,4 @@
-"""What an authentication means for the payment that waited for it: a table, the answer's fields, the acquirer's proof.
-
-No message is read here.
-"""
+"""The result codes, the answered fields and the proof of an authentication. No message is read here."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from tollgate.payments.authentication import AuthenticationCase, AuthenticationR
 from tollgate.payments.order import Authentication
 
 _PASSED = frozenset("YAI")
-"""Authenticated, attempted, or left to the merchant as it had wished."""
+"""The shopper was authenticated, it was attempted, or it was left to the merchant on request."""
 
 _NOTHING_HEARD = "100.390.112"
 _UNHEARD = AuthenticationResult(status="")
@@ -75,7 +72,7 @@ BY_STATUS = {
 
 
 def find_authentication_refusal(case: AuthenticationCase) -> str | None:
-    """The result code of the refusal; None: go on to the charge."""
+    """Returns the result code of the refusal, or None if the card may be charged."""
     result = case.result
     if result is None:
         return _NOTHING_HEARD
@@ -90,7 +87,7 @@ def find_authentication_refusal(case: AuthenticationCase) -> str | None:
 
 
 def describe_case(case: AuthenticationCase) -> dict[str, str]:
-    """The fields of the answer, by their whole names; what is not known is not among them."""
+    """Returns the known fields of the answer by their whole names."""
     result = case.result or _UNHEARD
     fields = (
         ("eci", result.eci),
@@ -109,7 +106,7 @@ def describe_case(case: AuthenticationCase) -> dict[str, str]:
 
 
 def make_authentication(case: AuthenticationCase) -> Authentication:
-    """What the acquirer is shown of it."""
+    """Makes the proof for the acquirer."""
     result = case.result or _UNHEARD
     return Authentication(
         eci=result.eci,

@@ -41,7 +41,7 @@ _SCHEMES = {
     "JCB": "jcb",
     "CARTEBANCAIRE": "cartebancaire",
 }
-"""Under which name a merchant's registration with a scheme is given."""
+"""The name of the scheme in the parameters of a merchant's registration with it."""
 
 
 def _cut(length: int) -> Callable[[str], str | None]:
@@ -58,14 +58,14 @@ _ROWS: tuple[tuple[str, str, Callable[[str], str | None]], ...] = (
 
 
 def read_requests(order: Order) -> dict[str, str]:
-    """Members of the request that the merchant chose itself."""
+    """Returns the members of the request that the merchant chose."""
     scheme = _SCHEMES.get(order.network or order.brand, "")
     told = ((member, order.echo.get(name.replace("*", scheme)), write) for name, member, write in _ROWS)
     return {member: text for member, sent, write in told if sent and (text := write(sent))}
 
 
 def find_shop_url(order: Order) -> str | None:
-    """Shops often leave out how they are spoken to, or write something that is no address at all."""
+    """Finds the address of the shop; shops often leave out the scheme, or write something that is no address."""
     acceptor = order.details.acceptor
     said = order.echo.get("threeDSecure.merchant.url") or (acceptor and acceptor.url) or ""
     whole = said if "://" in said else f"https://{said}"
@@ -73,7 +73,7 @@ def find_shop_url(order: Order) -> str | None:
 
 
 def find_indicator(order: Order) -> str | None:
-    """Why the merchant says that it asks."""
+    """Finds the reason for the authentication that the merchant sent."""
     indicator = order.echo.get("threeDSecure.authenticationInd")
     return None if indicator is None else indicator.zfill(2)
 
@@ -83,7 +83,7 @@ def is_payment(order: Order) -> bool:
 
 
 def get_money(order: Order) -> Money:
-    """What the shopper is asked about, where it is not what is paid now; a fraction that its currency lacks is none."""
+    """Returns the amount that the shopper is shown, which may differ from the amount of the payment."""
     amount = order.echo.get("threeDSecure.amount")
     currency = order.echo.get("threeDSecure.currency", order.money.currency)
     if amount is None or currency not in CURRENCIES:
@@ -97,10 +97,10 @@ def get_money(order: Order) -> Money:
 
 
 SERVER_REFERENCE = "TOLLGATE_020200"
-"""Names this 3DS server in every message; a scheme that certifies an installation assigns another."""
+"""The name of this 3DS server in every message; a scheme that certifies an installation assigns another."""
 
 _UNREGISTERED = "UNREGISTERED"
-"""Where the channel has no such name yet: a directory refuses it more clearly than an empty field."""
+"""The value where the channel has none yet: a directory server refuses it more clearly than an empty field."""
 
 _APP, _BROWSER, _NOBODY = "01", "02", "03"
 _PAYMENT, _NO_PAYMENT = "01", "02"
@@ -112,14 +112,14 @@ _OTHER_REASON = "11"
 _PAYS, _PAYS_OFTEN, _PAYS_PARTS, _ADDS_CARD = "01", "02", "03", "04"
 
 _SINCE_2_2 = ("browser_javascript_enabled", "three_ds_requestor_dec_req_ind", "three_ds_requestor_dec_max_time")
-"""Members that the older version does not have."""
+"""The older version does not have these members."""
 
 _COLOR_DEPTHS = (48, 32, 24, 16, 15, 8, 4, 1)
 _PHONE = re.compile(r"\+([0-9]{1,3})[ .()/-]+([0-9 .()/-]+)")
 _SEPARATORS = re.compile(r"[ .()/-]")
 
 _Members = dict[str, Any]
-"""Some members of the request by name."""
+"""Members of the request by name."""
 
 NO_REQUEST = AuthenticationRequest()
 
@@ -128,7 +128,7 @@ _ABSENT = msgspec.Raw()
 
 
 class _Device(msgspec.Struct, frozen=True, kw_only=True):
-    """What the SDK inside an app gathered, as merchants hand it on; a bare text is its encrypted part."""
+    """The data of the SDK inside an app, as merchants send it; a bare text is its encrypted part."""
 
     render_options: msgspec.Raw = msgspec.field(name="deviceRenderOptions", default=_ABSENT)
     app_id: str | None = msgspec.field(name="sdkAppID", default=None)
@@ -222,7 +222,7 @@ def _describe_purchase(order: Order, now: Instant) -> _Members:
 
 
 def _describe_intent(order: Order, request: AuthenticationRequest) -> _Members:
-    """Why it is asked for: this payment, the first of several, to keep the card; and whether it may take time."""
+    """Describes the reason (this payment, a series, or storing the card) and whether it may be decoupled."""
     intent: _Members = {}
     if request.is_decoupled:
         minutes = LIMITS.challenge_lifetime // MINUTE
@@ -326,13 +326,13 @@ def _decode_base64(text: str) -> bytes:
 
 
 def _round_color_depth(depth: str | None) -> str:
-    """The protocol knows eight depths; a browser that says nothing or 30 has at least the 24 that all have today."""
+    """Rounds down to one of the eight depths of the protocol; a browser that sends none has 24."""
     bits = int(depth) if depth and depth.isascii() and depth.isdigit() else 24
     return str(next((known for known in _COLOR_DEPTHS if known <= bits), 1))
 
 
 def _read_phone(phone: str | None) -> Phone | None:
-    """Only a number whose country code is set apart can be taken apart without guessing."""
+    """Reads a number whose country code is set apart; others could only be guessed."""
     match = _PHONE.fullmatch(phone or "")
     if match is None:
         return None
@@ -349,7 +349,7 @@ def _is_ip_address(text: str) -> bool:
 
 
 def _find_origin(url: str) -> str | None:
-    """The shop itself, without the order that stands in its address."""
+    """Returns the origin of an address, without the order in its path."""
     try:
         parts = urlsplit(url)
     except ValueError:
