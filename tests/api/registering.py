@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from api.merchants import find_merchant_id
 from gateway import CARD, Answer, Client, GatewayProcess
+from outbox import list_events
 from tollgate.payments.registration import Registration, RegistrationState, wipe
 from tollgate.store.database import Database
-from tollgate.store.jobs import Event, list_events
 from tollgate.store.opening import open_database
 from tollgate.store.registrations import change_registration_writes, find_sealed_registration
 from tollgate.values import MerchantId
@@ -108,14 +108,8 @@ def find_kept(
 def list_topics(gateway: GatewayProcess, client: Client, registration_id: str) -> list[str]:
     """Lists the topics of the events about a registration, oldest first."""
     merchant_id = MerchantId(find_merchant_id(gateway, client))
-
-    async def list_all(database: Database) -> list[Event]:
-        events: list[Event] = []
-        while page := await list_events(database, merchant_id, events[-1].id if events else "", 1000):
-            events += page
-        return events
-
-    return [event.topic for event in ask_store(gateway, list_all) if event.subject_id == registration_id]
+    events = ask_store(gateway, lambda database: list_events(database, merchant_id))
+    return [event.topic for event in events if event.subject_id == registration_id]
 
 
 def erase(gateway: GatewayProcess, client: Client, registration_id: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from databases.samples import CHANNEL, MERCHANT, NOON, make_idempotency_key, make_payment, make_settlement
+from outbox import list_events
 from tollgate.payments.chain import (
     ChainContext,
     FollowUpRequest,
@@ -26,7 +27,6 @@ from tollgate.store import audit
 from tollgate.store.chains import balance_change_writes, list_chain, start_follow_up_writes
 from tollgate.store.database import Database
 from tollgate.store.idempotency import find_idempotency_record
-from tollgate.store.jobs import list_events
 from tollgate.store.payments import complete_follow_up, complete_payment, find_payment, start_payment
 from tollgate.values import DAY, MerchantId, Money, PaymentId
 

@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from databases.samples import MERCHANT, list_written, make_idempotency_key, make_payment, make_settlement
+from outbox import list_events
 from postgres import PostgresCluster
 from tollgate.store.database import Unavailable
-from tollgate.store.jobs import list_events
 from tollgate.store.opening import open_database
 from tollgate.store.payments import complete_payment, find_payment, start_payment
 
@@ -208,7 +208,7 @@ async def test_payments_go_on_when_the_server_ends_every_connection(
     acknowledged = [payment_id for share in await asyncio.gather(*paying) for payment_id in share]
 
     assert len(acknowledged) == 320
-    assert {event.subject_id for event in await list_events(db, MERCHANT, limit=1000)} == set(acknowledged)
+    assert {event.subject_id for event in await list_events(db, MERCHANT)} == set(acknowledged)
     await db.close()
 
 

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from databases.banking import CHANNEL, Bank, open_bank
 from databases.storing import look, order_card, order_debit, read_row, store
+from outbox import list_events
 from tollgate.payments.registration import RegistrationEvent, RegistrationState, TokenState, wipe
 from tollgate.sandbox.simulator import make_simulator
 from tollgate.sandbox.token_vault import Event, find_standing, let_happen
 from tollgate.store.database import Database
-from tollgate.store.jobs import Job, ensure_job_writes, lease_due, list_events
+from tollgate.store.jobs import Job, ensure_job_writes, lease_due
 from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import change_registration_writes, make_token_job
 from tollgate.values import DAY, SECOND, RegistrationId

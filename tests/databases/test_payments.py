@@ -16,12 +16,13 @@ from databases.samples import (
     make_payment,
     make_settlement,
 )
+from outbox import list_events
 from postgres import PostgresCluster
 from tollgate.payments.payment import RecoveryTask, State
 from tollgate.store.chains import start_follow_up_writes
 from tollgate.store.database import Database, Unwritable
 from tollgate.store.idempotency import find_idempotency_record, purge_idempotency_records
-from tollgate.store.jobs import Event, append_event_writes, lease_due, list_events
+from tollgate.store.jobs import Event, append_event_writes, lease_due
 from tollgate.store.opening import open_database
 from tollgate.store.payments import (
     SealedAccount,
@@ -353,14 +354,14 @@ async def test_a_unit_may_queue_a_recovery_task(db: Database) -> None:
     assert (job.topic, job.subject_id) == (RecoveryTask.INQUIRE, payment.id)
 
 
-async def test_events_are_listed_in_the_order_of_their_time_after_one_already_seen(db: Database) -> None:
+async def test_events_are_stored_in_the_order_of_their_time(db: Database) -> None:
     events = [
         Event(id=f"{n:016x}x", merchant_id=MERCHANT, subject_id=f"s{n}", topic="t", created_at=n) for n in range(4)
     ]
     for event in reversed(events):
         assert await db.write(append_event_writes(event), label="test")
 
-    assert await list_events(db, MERCHANT, events[0].id, 2) == events[1:3]
+    assert await list_events(db, MERCHANT) == events
 
 
 async def test_sealed_accounts_of_other_keys_are_listed_page_by_page_and_rewrapped(db: Database) -> None:

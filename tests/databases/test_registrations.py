@@ -13,6 +13,7 @@ import pytest
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from databases.samples import make_idempotency_key
 from databases.storing import look, read_row
+from outbox import list_events
 from tollgate.catalog.rule import Situation
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields, read_fields
@@ -27,7 +28,6 @@ from tollgate.payments.registration import Registration, RegistrationState
 from tollgate.payments.schedule import Schedule, ScheduleState
 from tollgate.store.database import Database
 from tollgate.store.idempotency import NO_PAYMENT, answered_idempotency_writes, find_idempotency_record
-from tollgate.store.jobs import list_events
 from tollgate.store.registrations import note_use
 from tollgate.store.schedules import find_schedule, insert_schedule_writes
 from tollgate.values import DAY, Money, Refusal, ScheduleId, to_datetime
@@ -90,7 +90,7 @@ async def tell(work: Any) -> str:
 
 
 async def list_told(bank: Bank, registration_id: str) -> list[tuple[str, str]]:
-    events = await list_events(bank.app.database, MERCHANT.id, "", 1000)
+    events = await list_events(bank.app.database, MERCHANT.id)
     return [(event.topic, event.result_code) for event in events if event.subject_id == registration_id]
 
 

@@ -9,13 +9,14 @@ import pytest
 
 from databases.banking import MERCHANT, Bank, open_bank
 from databases.storing import look, order_card, order_debit, read_row, store
+from outbox import list_events
 from tollgate.flows.erase import erase_registration
 from tollgate.flows.recover import run_recovery_task
 from tollgate.operations.registrations import open_registration
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.registration import NewRegistration, Registration, RegistrationEvent, RegistrationState
 from tollgate.store.database import Database
-from tollgate.store.jobs import Event, list_events
+from tollgate.store.jobs import Event
 from tollgate.store.registrations import change_registration_writes, insert_registration_writes, list_outlived, note_use
 from tollgate.values import DAY, Refusal, add_months
 from tollgate.workers.upkeep import erase_registrations
@@ -33,7 +34,7 @@ async def bank(db: Database) -> Bank:
 
 
 async def list_ends(db: Database) -> list[Event]:
-    events = await list_events(db, MERCHANT.id, "", 1000)
+    events = await list_events(db, MERCHANT.id)
     return [event for event in events if event.topic == RegistrationEvent.DELETED]
 
 

@@ -22,6 +22,7 @@ from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payme
 from tollgate.store import audit as audited
 from tollgate.store import opening
 from tollgate.store.database import Database
+from tollgate.store.instructions import Instruction
 from tollgate.store.jobs import Event
 from tollgate.store.payment_rows import make_event
 from tollgate.values import Instant, MerchantId
@@ -56,7 +57,7 @@ class Evidence(msgspec.Struct, frozen=True):
     entries: dict[str, Entry]
     events: dict[str, Event]
     job_ids: set[str]
-    instructions: dict[str, audited.AuditedInstruction]
+    instructions: dict[str, audited.AuditedRow[Instruction]]
 
 
 async def check_chains(audit: auditing.Audit) -> None:

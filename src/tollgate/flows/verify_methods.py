@@ -18,8 +18,8 @@ from tollgate.payments.authentication import AuthenticationRow, Stage
 from tollgate.payments.following import Action
 from tollgate.payments.payment import Payment, State
 from tollgate.store import audit as audited
-from tollgate.store.bank_files import find_sealed_body
-from tollgate.store.instructions import InstructionState
+from tollgate.store.bank_files import BankFile, find_sealed_body
+from tollgate.store.instructions import Instruction, InstructionState
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import make_owner
@@ -72,22 +72,22 @@ def check_authentication(
 
 
 def check_instruction(
-    _keyring: Keyring, row: audited.AuditedInstruction, payments: auditing.AuditedPayments, file_ids: set[str]
+    _keyring: Keyring, row: audited.AuditedRow[Instruction], payments: auditing.AuditedPayments, file_ids: set[str]
 ) -> Iterator[auditing.Flaw]:
-    payment_row = payments.get(row.id)
-    if row.state not in set(InstructionState) or row.direction not in set(sepa.Direction):
+    payment_row, instruction = payments.get(row.id), row.value
+    if instruction is None or instruction.direction not in set(sepa.Direction):
         yield Proof.ROW, auditing.UNREADABLE
     elif payment_row is None:
         yield Proof.INSTRUCTION, f"there is no payment {row.id}"
-    elif row.state != InstructionState.FILED and row.file_id is not None:
-        yield Proof.INSTRUCTION, f"it names file {row.file_id}, which has not taken it"
-    elif row.state == InstructionState.FILED and row.file_id not in file_ids:
-        yield Proof.INSTRUCTION, f"there is no file {row.file_id}"
+    elif instruction.state is not InstructionState.FILED and instruction.file_id is not None:
+        yield Proof.INSTRUCTION, f"it names file {instruction.file_id}, which has not taken it"
+    elif instruction.state is InstructionState.FILED and instruction.file_id not in file_ids:
+        yield Proof.INSTRUCTION, f"there is no file {instruction.file_id}"
     elif payment_row.payment is not None:
-        yield from _compare_with_payment(row, payment_row.payment)
+        yield from _compare_with_payment(instruction, payment_row.payment)
 
 
-def _compare_with_payment(row: audited.AuditedInstruction, payment: Payment) -> Iterator[auditing.Flaw]:
+def _compare_with_payment(row: Instruction, payment: Payment) -> Iterator[auditing.Flaw]:
     succeeded, money = payment.state is State.APPROVED, payment.money
     stored = (row.channel_id, row.amount, row.currency, row.account_of, row.direction)
     expected = (payment.channel_id, money.hundredths, money.currency, payment.first_id, find_direction(payment))
@@ -118,7 +118,7 @@ def list_instructed(payments: Sequence[Payment]) -> list[Payment]:
 
 
 def check_instructed(
-    members: Sequence[Payment], instructions: Mapping[str, audited.AuditedInstruction]
+    members: Sequence[Payment], instructions: Mapping[str, audited.AuditedRow[Instruction]]
 ) -> list[Finding]:
     taken_back = {
         each.referenced_id for each in members if each.action in _TAKES_BACK and each.state is not State.DECLINED
@@ -128,7 +128,7 @@ def check_instructed(
         row = instructions.get(payment.id)
         if row is None:
             text = "no bank is told of it"
-        elif row.state == InstructionState.CANCELLED and payment.id not in taken_back:
+        elif row.value and row.value.state is InstructionState.CANCELLED and payment.id not in taken_back:
             text = "was taken back by nothing in its chain"
         else:
             continue
@@ -148,7 +148,7 @@ def check_instructed(
 
 
 async def read_groups(
-    audit: auditing.Audit, merchant_id: MerchantId, files: Sequence[audited.AuditedFile]
+    audit: auditing.Audit, merchant_id: MerchantId, files: Sequence[audited.AuditedRow[BankFile]]
 ) -> dict[str, list[audited.FiledGroup]]:
     groups: dict[str, list[audited.FiledGroup]] = {}
     for group in await audited.list_filed_groups(audit.database, merchant_id, [file.id for file in files]):
@@ -157,25 +157,27 @@ async def read_groups(
 
 
 def check_file(
-    _keyring: Keyring, file: audited.AuditedFile, groups: Mapping[str, Sequence[audited.FiledGroup]]
+    _keyring: Keyring, row: audited.AuditedRow[BankFile], groups: Mapping[str, Sequence[audited.FiledGroup]]
 ) -> Iterator[auditing.Flaw]:
-    own = groups.get(file.id, ())
+    file, own = row.value, groups.get(row.id, ())
     entries, total = sum(group.entries for group in own), sum(group.total for group in own)
-    if (entries, total) != (file.entries, file.total):
+    if file is None:
+        yield Proof.ROW, auditing.UNREADABLE
+    elif (entries, total) != (file.entries, file.total):
         text = f"it says {file.entries} entries of {file.total}, its instructions say {entries} of {total}"
         yield Proof.FILE, text
     elif any(not _fits(file, group) for group in own):
         yield Proof.FILE, "some of its instructions are of another channel, day, currency, direction or sequence"
 
 
-def _fits(file: audited.AuditedFile, group: audited.FiledGroup) -> bool:
+def _fits(file: BankFile, group: audited.FiledGroup) -> bool:
     stored = (group.state, group.channel_id, group.due_on, group.sequence, group.currency)
     scheme = _SCHEMES.get(sepa.Direction(group.direction)) if group.direction in set(sepa.Direction) else None
-    is_same = stored == (InstructionState.FILED, file.channel_id, file.due_on, file.sequence, file.currency)
-    return is_same and scheme == file.scheme
+    expected = (InstructionState.FILED, file.channel_id, file.due_on.isoformat(), file.sequence, file.currency)
+    return stored == expected and scheme == file.scheme
 
 
-async def check_body(audit: auditing.Audit, file: audited.AuditedFile) -> auditing.Flaw | None:
+async def check_body(audit: auditing.Audit, file: audited.AuditedRow[BankFile]) -> auditing.Flaw | None:
     """Reads one file at a time, because a body may be large."""
     sealed = await find_sealed_body(audit.database, file.merchant_id, file.id)
     owner = make_owner(FILE_NOUN, file.merchant_id, file.id)
@@ -199,7 +201,7 @@ TABLES = (
     auditing.Table(
         name="instructions",
         walk=audited.INSTRUCTIONS.walk,
-        reads=(_payments, auditing.read_by_ids(audited.FILES.list_ids, lambda row: [row.file_id])),
+        reads=(_payments, auditing.read_by_ids(audited.FILES.list_ids, lambda row: [row.value and row.value.file_id])),
         check=check_instruction,
     ),
     auditing.Table(

@@ -16,7 +16,7 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
-from tollgate.store import authentications, checkouts, links, registrations, schedules, schema
+from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database, Unreadable
 from tollgate.store.hot import Row
@@ -124,34 +124,6 @@ class AuditedRun(msgspec.Struct, frozen=True):
     value: Run | None
 
 
-class AuditedInstruction(msgspec.Struct, frozen=True):
-    """The columns of an instruction that are audited, as they were found."""
-
-    merchant_id: MerchantId
-    id: str
-    channel_id: str
-    state: int
-    direction: str
-    amount: int
-    currency: str
-    account_of: str
-    file_id: str | None
-
-
-class AuditedFile(msgspec.Struct, frozen=True):
-    """The columns of a bank file that are audited, as they were found."""
-
-    merchant_id: MerchantId
-    id: str
-    channel_id: str
-    scheme: str
-    due_on: str
-    sequence: str
-    currency: str
-    entries: int
-    total: int
-
-
 def _decode(codec: Codec[T], row: Row) -> T | None:
     try:
         return codec.decode(row)
@@ -200,8 +172,8 @@ IDEMPOTENCY_RECORDS = _audit_raw(
     schema.idempotency_records, IdempotencyRecord, key=["channel_id", "key", "merchant_id"]
 )
 AUTHENTICATIONS = _audit_decoded(authentications.AUTHENTICATIONS)
-INSTRUCTIONS = _audit_raw(schema.instructions, AuditedInstruction)
-FILES = _audit_raw(schema.bank_files, AuditedFile)
+INSTRUCTIONS = _audit_decoded(instructions.INSTRUCTIONS)
+FILES = _audit_decoded(bank_files.BANK_FILES)
 REGISTRATIONS = AuditedTable((*registrations.REGISTRATIONS.columns, *_sealed), _read_registration_row)
 SCHEDULES = _audit_decoded(schedules.SCHEDULES)
 RUNS = AuditedTable(schedules.RUNS.columns, _read_run_row, key=schedules.RUNS.key)

@@ -48,7 +48,7 @@ _days = Statement(
 
 def insert_bank_file_writes(file: BankFile, sealed_body: bytes) -> list[Write]:
     """The unit is undone where the day has its file already."""
-    return [_insert(file, sealed_body=sealed_body)]
+    return _insert(file, sealed_body=sealed_body)
 
 
 async def list_bank_files(db: Database) -> list[BankFile]:
@@ -75,7 +75,7 @@ async def get_sealed_body(db: Database, file: BankFile) -> bytes:
 
 async def mark_exported(db: Database, file: BankFile, at: Instant) -> bool:
     """Returns False if the file was exported before."""
-    return await db.write([_mark(file, new_exported_at=at)], label="bank file exported")
+    return await db.write(_mark(file, new_exported_at=at), label="bank file exported")
 
 
 async def list_file_days(

@@ -14,7 +14,7 @@ from tollgate.store.jobs import Job, ensure_job_writes
 from tollgate.store.retention import SealedColumn
 from tollgate.store.schema import WHOLE, checkouts, payment_links, scripts
 from tollgate.store.statements import Statement, Write
-from tollgate.values import Instant, MerchantId
+from tollgate.values import Instant
 
 CHECKOUTS = Codec(checkouts, Checkout)
 SEALED = SealedColumn(checkouts, checkouts.c.sealed_fields)
@@ -25,7 +25,8 @@ _is_alive = checkouts.c.expires_at > _now
 _is_not_done = checkouts.c.state < CheckoutState.DONE
 _is_window_over = checkouts.c.window_ends_at <= _now
 
-_insert = CHECKOUTS.insert()
+find_checkout = CHECKOUTS.find
+insert_checkout_writes = CHECKOUTS.insert()
 _change = CHECKOUTS.update(
     _is_open,
     _is_alive,
@@ -88,22 +89,14 @@ wipe_checkouts = CHECKOUTS.purge(checkouts.c.expires_at, checkouts.c.sealed_fiel
 purge_checkouts = CHECKOUTS.purge(checkouts.c.created_at, ~_is_linked)
 
 
-async def find_checkout(db: Database, merchant_id: MerchantId, checkout_id: str) -> Checkout | None:
-    return await CHECKOUTS.find(db, merchant_id, checkout_id)
-
-
-def insert_checkout_writes(checkout: Checkout) -> list[Write]:
-    return [_insert(checkout)]
-
-
 def change_checkout_writes(seen: Checkout, changed: Checkout, now: Instant) -> list[Write]:
     """The unit is undone where the checkout was changed, submitted or over meanwhile."""
-    return [_change(seen, changed, now=now)]
+    return _change(seen, changed, now=now)
 
 
 async def cancel_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
     """Returns False if somebody is paying the checkout, or it is paid, cancelled or expired."""
-    return await db.write([_cancel(checkout, now=now)], label="checkout cancelled")
+    return await db.write(_cancel(checkout, now=now), label="checkout cancelled")
 
 
 def submit_checkout_writes(seen: Checkout, subject_id: str, return_url: str | None, now: Instant) -> list[Write]:
@@ -119,7 +112,7 @@ def submit_checkout_writes(seen: Checkout, subject_id: str, return_url: str | No
         due_at=seen.created_at + LIMITS.checkout_reminder_after,
     )
     locking = _submit(seen, new_subject_id=subject_id, new_return_url=return_url, now=now)
-    return [locking, *ensure_job_writes(owed)]
+    return [*locking, *ensure_job_writes(owed)]
 
 
 def lock_checkout_writes(seen: Checkout, subject_id: str, now: Instant) -> list[Write]:
@@ -127,7 +120,7 @@ def lock_checkout_writes(seen: Checkout, subject_id: str, now: Instant) -> list[
 
     The unit is undone as a submission's is.
     """
-    return [_lock(seen, new_subject_id=subject_id, now=now)]
+    return _lock(seen, new_subject_id=subject_id, now=now)
 
 
 def end_attempt_writes(end: CheckoutEnd) -> list[Write]:
@@ -136,30 +129,32 @@ def end_attempt_writes(end: CheckoutEnd) -> list[Write]:
     A checkout that is long forgotten objects to nothing.
     """
     if not end.is_done:
-        return [_release(end, rows=None)]
+        return _release(end, rows=None)
     finishing = _finish(end, rows=None, new_subject_id=end.subject_id, seen_revision=end.seen_revision)
-    return [finishing, _not_done_by_it(end, rows=0, seen_subject_id=end.subject_id)] if end.is_sole else [finishing]
+    if not end.is_sole:
+        return finishing
+    return [*finishing, *_not_done_by_it(end, rows=0, seen_subject_id=end.subject_id)]
 
 
 async def count_read(db: Database, checkout: Checkout, now: Instant, reads_max: int, window: Instant) -> bool:
     """Returns False if the checkout was asked for too often. A window opens with the first call."""
     counting = _count_read(checkout, now=now, reads_max=reads_max, new_window_ends_at=now + window)
-    return await db.write([counting], label="checkout read counted")
+    return await db.write(counting, label="checkout read counted")
 
 
 async def note_read(db: Database, checkout: Checkout, now: Instant) -> None:
-    await db.write([_note_read(checkout, rows=None, now=now)], label="checkout read")
+    await db.write(_note_read(checkout, rows=None, now=now), label="checkout read")
 
 
 async def spend_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
     """Returns False if another caller was told before."""
-    return await db.write([_spend(checkout, now=now)], label="checkout spent")
+    return await db.write(_spend(checkout, now=now), label="checkout spent")
 
 
 def note_reminder_writes(checkout: Checkout, word: Reminder, at: Instant) -> list[Write]:
     """The unit is undone where the shopper has submitted again meanwhile and the shop was not called."""
     seen = {"seen_submitted_at": checkout.submitted_at}
-    return [_note_reminder(checkout, new_reminder=word, new_reminded_at=at, **seen)]
+    return _note_reminder(checkout, new_reminder=word, new_reminded_at=at, **seen)
 
 
 # ---- scripts ----
@@ -171,13 +166,10 @@ _keep_script = Statement(
     .values({name: sa.bindparam(name) for name in (*SCRIPTS.names, "promised_at")})
     .on_conflict_do_update(index_elements=["version"], set_={"promised_at": sa.bindparam("promised_at")})
 )
+find_script = SCRIPTS.find
 purge_scripts = SCRIPTS.purge(scripts.c.promised_at)
 
 
 async def keep_script(db: Database, script: Script, now: Instant) -> None:
     """A script that is promised again is kept for longer."""
     await db.write([Write(_keep_script, msgspec.structs.asdict(script) | {"promised_at": now})], label="widget script")
-
-
-async def find_script(db: Database, version: str) -> Script | None:
-    return await SCRIPTS.find(db, version)

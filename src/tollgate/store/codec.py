@@ -191,8 +191,8 @@ class Insert(Generic[T]):
         self.statement = statement
         self._encode = codec.encode
 
-    def __call__(self, value: T, /, *, rows: int | None = 1, **more: Any) -> Write:
-        return Write(self.statement, {**self._encode(value), **more}, rows)
+    def __call__(self, value: T, /, *, rows: int | None = 1, **more: Any) -> list[Write]:
+        return [Write(self.statement, {**self._encode(value), **more}, rows)]
 
 
 class Change(Generic[T]):
@@ -206,13 +206,13 @@ class Change(Generic[T]):
             for names, prefix in ((seen, "seen_"), (new, "new_"))
         )
 
-    def __call__(self, of: Any, new: T | None = None, /, *, rows: int | None = 1, **more: Any) -> Write:
+    def __call__(self, of: Any, new: T | None = None, /, *, rows: int | None = 1, **more: Any) -> list[Write]:
         """Names the row by a struct that has the members of its key and those that must be as they were seen."""
         given = {} if new is None else self._new(new)
-        return Write(self.statement, {**self._of(of), **self._seen(of), **given, **more}, rows)
+        return [Write(self.statement, {**self._of(of), **self._seen(of), **given, **more}, rows)]
 
-    def by_key(self, *key: Any, rows: int | None = 1, **more: Any) -> Write:
-        return Write(self.statement, {**self._make_key(*key), **more}, rows)
+    def by_key(self, *key: Any, rows: int | None = 1, **more: Any) -> list[Write]:
+        return [Write(self.statement, {**self._make_key(*key), **more}, rows)]
 
 
 class Purge:

@@ -86,6 +86,7 @@ _named = sa.and_(_account.c.merchant_id == instructions.c.merchant_id, _account.
 # Spelled so that no planner goes through all that a merchant ever instructed instead of the index of what is open.
 _in_batch = sa.and_(*[column.concat(sa.literal_column("''")) == bind("of", column) for column in _BATCH])
 
+find_instruction = INSTRUCTIONS.find
 _insert = INSTRUCTIONS.insert(ignores_taken=True)
 _cancel = INSTRUCTIONS.update(_is_unfiled, state=sa.literal_column(str(int(InstructionState.CANCELLED))))
 _batches = Statement(
@@ -122,18 +123,9 @@ _by_ids = Statement(INSTRUCTIONS.select(_is_of_merchant, is_among_ids(instructio
 _by_file = Statement(INSTRUCTIONS.select(_is_of_merchant, instructions.c.file_id == sa.bindparam("of_file_id")))
 
 
-def insert_instruction_writes(instruction: Instruction) -> list[Write]:
-    """The unit is undone where the key is taken."""
-    return [_insert(instruction)]
-
-
 async def insert_instruction(db: Database, instruction: Instruction) -> bool:
     """Returns False if there is one with this key already."""
-    return await db.write(insert_instruction_writes(instruction), label="instruction queued")
-
-
-async def find_instruction(db: Database, merchant_id: MerchantId, key: str) -> Instruction | None:
-    return await INSTRUCTIONS.find(db, merchant_id, key)
+    return await db.write(_insert(instruction), label="instruction queued")
 
 
 async def cancel_instruction(
@@ -143,10 +135,8 @@ async def cancel_instruction(
 
     Returns False if a file was faster, or the instruction was cancelled before.
     """
-    writes = [_cancel.by_key(merchant_id, key)]
-    if cancellation is not None:
-        writes += insert_instruction_writes(cancellation)
-    return await db.write(writes, label="instruction cancelled")
+    inserting = [] if cancellation is None else _insert(cancellation)
+    return await db.write([*_cancel.by_key(merchant_id, key), *inserting], label="instruction cancelled")
 
 
 async def list_due_batches(db: Database, until: date) -> list[Batch]:

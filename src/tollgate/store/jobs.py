@@ -33,10 +33,13 @@ JOBS = Codec(jobs, Job)
 
 # An outlived lease may have gone to another worker; what this one then says no longer counts.
 _is_leased = jobs.c.lease_owner.is_not(None)
-_insert = JOBS.insert(leased_until=ZERO)
+find_job = JOBS.find
+insert_job_writes = JOBS.insert(leased_until=ZERO)
 _ensure = JOBS.insert(leased_until=ZERO, ignores_taken=True)
-_finish = JOBS.delete(_is_leased, seen=["lease_owner"])
-_hold = JOBS.update(_is_leased, seen=["lease_owner"], lease_owner=jobs.c.lease_owner)
+finish_job_writes = JOBS.delete(_is_leased, seen=["lease_owner"])
+"""Removes a leased job; the unit is undone when the lease was lost."""
+hold_job_writes = JOBS.update(_is_leased, seen=["lease_owner"], lease_owner=jobs.c.lease_owner)
+"""Changes nothing; the unit is undone where another took the job over meanwhile."""
 _postpone = JOBS.update(
     _is_leased, seen=["lease_owner"], new=["due_at", "failures"], leased_until=ZERO, lease_owner=sa.null()
 )
@@ -65,30 +68,12 @@ _lease_topic = _make_lease(jobs.c.topic == sa.bindparam("topic"))
 
 def ensure_job_writes(job: Job) -> list[Write]:
     """Leaves a job that is there already as it is: what is owed twice is done once."""
-    return [_ensure(job, rows=None)]
-
-
-def insert_job_writes(job: Job) -> list[Write]:
-    return [_insert(job)]
-
-
-def finish_job_writes(job: Job) -> list[Write]:
-    """Removes a leased job; the unit is undone when the lease was lost."""
-    return [_finish(job)]
-
-
-def hold_job_writes(job: Job) -> list[Write]:
-    """Changes nothing; the unit is undone where another took the job over meanwhile."""
-    return [_hold(job)]
+    return _ensure(job, rows=None)
 
 
 def postpone_job_writes(job: Job, due_at: Instant, failures: int = 0) -> list[Write]:
     """Gives the lease back; the job comes again when due."""
-    return [_postpone(job, new_due_at=due_at, new_failures=failures)]
-
-
-async def find_job(db: Database, merchant_id: MerchantId, job_id: str) -> Job | None:
-    return await JOBS.find(db, merchant_id, job_id)
+    return _postpone(job, new_due_at=due_at, new_failures=failures)
 
 
 async def lease_due(
@@ -126,18 +111,4 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 EVENTS = Codec(outbox, Event)
 
-_append = EVENTS.insert()
-_list = Statement(
-    EVENTS.select(outbox.c.merchant_id == sa.bindparam("merchant_id"), outbox.c.id > sa.bindparam("after_id"))
-    .order_by(outbox.c.id)
-    .limit(LIMIT)
-)
-
-
-def append_event_writes(event: Event) -> list[Write]:
-    return [_append(event)]
-
-
-async def list_events(db: Database, merchant_id: MerchantId, after_id: str = "", limit: int = 100) -> list[Event]:
-    """Lists a merchant's events in the order of their time, after one already seen."""
-    return await EVENTS.fetch(db, _list, {"merchant_id": merchant_id, "after_id": after_id, "limit": limit})
+append_event_writes = EVENTS.insert()

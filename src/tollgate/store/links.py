@@ -14,7 +14,7 @@ from tollgate.store.database import Database
 from tollgate.store.retention import SealedColumn
 from tollgate.store.schema import checkouts, payment_links
 from tollgate.store.statements import Statement, Write
-from tollgate.values import Instant, MerchantId
+from tollgate.values import Instant
 
 LINKS = Codec(payment_links, PaymentLink)
 SEALED = SealedColumn(payment_links, payment_links.c.sealed_fields)
@@ -22,7 +22,8 @@ SEALED = SealedColumn(payment_links, payment_links.c.sealed_fields)
 _UNPAID = (CheckoutState.OPEN, CheckoutState.CANCELLED)
 _is_open = payment_links.c.state == LinkState.OPEN
 
-_insert = LINKS.insert()
+find_link = LINKS.find
+insert_link_writes = LINKS.insert()
 _give_checkout = LINKS.update(
     _is_open, payment_links.c.expires_at > sa.bindparam("now"), seen=["checkout_id"], new=["checkout_id", "mac"]
 )
@@ -42,14 +43,6 @@ wipe_links = LINKS.purge(payment_links.c.expires_at, payment_links.c.sealed_fiel
 purge_links = LINKS.purge(payment_links.c.expires_at)
 
 
-async def find_link(db: Database, merchant_id: MerchantId, link_id: str) -> PaymentLink | None:
-    return await LINKS.find(db, merchant_id, link_id)
-
-
-def insert_link_writes(link: PaymentLink) -> list[Write]:
-    return [_insert(link)]
-
-
 async def give_checkout(
     db: Database, seen: PaymentLink, changed: PaymentLink, checkout: Checkout, now: Instant
 ) -> bool:
@@ -57,13 +50,13 @@ async def give_checkout(
 
     Returns False if another process was faster, if somebody pays or has paid the one before, or if the link is over.
     """
-    writes = [_give_checkout(seen, changed, now=now), *_withdraw_writes(seen), *insert_checkout_writes(checkout)]
+    writes = [*_give_checkout(seen, changed, now=now), *_withdraw_writes(seen), *insert_checkout_writes(checkout)]
     return await db.write(writes, label="link checkout")
 
 
 async def end_link(db: Database, seen: PaymentLink, ended: PaymentLink) -> bool:
     """Returns False if the link has another checkout by now, is ended already, is being paid or is paid."""
-    return await db.write([_end(seen, ended), *_withdraw_writes(seen)], label="payment link ended")
+    return await db.write([*_end(seen, ended), *_withdraw_writes(seen)], label="payment link ended")
 
 
 def _withdraw_writes(seen: PaymentLink) -> list[Write]:

@@ -109,9 +109,9 @@ async def rewrap_wallet_key(db: Database, key_id: str, old: bytes, new: bytes) -
     return await _change(db, _rewrap_wallet_key.by_key(key_id, seen_sealed_key=old, new_sealed_key=new))
 
 
-async def _change(db: Database, write: Write) -> bool:
+async def _change(db: Database, writes: list[Write]) -> bool:
     """Counts the version up, by which processes that keep merchants in memory notice a change."""
-    return await db.write([write, *add_to_setting_writes(MERCHANTS_VERSION, 1)], label="merchant configuration")
+    return await db.write([*writes, *add_to_setting_writes(MERCHANTS_VERSION, 1)], label="merchant configuration")
 
 
 async def list_merchants(db: Database) -> list[Merchant]:
@@ -153,7 +153,7 @@ async def record_wallet_use(
     A request that comes twice at once under one Idempotency-Key is the same use: the key lets only one of them pay.
     """
     use = WalletUse(merchant_id, fingerprint, used_at, request)
-    if await db.write([_use_token(use)], label="wallet token used"):
+    if await db.write(_use_token(use), label="wallet token used"):
         return True
     # Well before the key itself is forgotten, or else the token could be used again by who comes in between.
     since = used_at - LIMITS.idempotency_lifetime // 2

@@ -49,6 +49,7 @@ _is_pending = registrations.c.state == RegistrationState.PENDING
 _is_active = registrations.c.state == RegistrationState.ACTIVE
 _next_revision = registrations.c.revision + ONE
 
+find_registration = REGISTRATIONS.find
 _insert = REGISTRATIONS.insert("sealed_account")
 _find_sealed = Statement(sa.select(*REGISTRATIONS.columns, *_SEALED).where(*REGISTRATIONS.is_it), is_quick=True)
 _same = Statement(
@@ -112,7 +113,7 @@ _rewrap = SEALED.update(
 def insert_registration_writes(new: NewRegistration) -> list[Write]:
     """A registration that is usable at once is announced at once."""
     registration = new.registration
-    writes = [_insert(registration, sealed_account=new.sealed_account)]
+    writes = _insert(registration, sealed_account=new.sealed_account)
     if registration.state is RegistrationState.ACTIVE:
         event = make_registration_event(registration, RegistrationEvent.CREATED, registration.created_at)
         writes += append_event_writes(event)
@@ -130,7 +131,7 @@ def end_payment_writes(change: RegistrationChange) -> list[Write]:
     code = change.result_code
     match change.state:
         case None:
-            return [_note_initial(change, rows=None, new_initial=initial)]
+            return _note_initial(change, rows=None, new_initial=initial)
         case RegistrationState.ACTIVE:
             event = Event(
                 id=make_event_id(change.at, change.id, 1),
@@ -141,7 +142,7 @@ def end_payment_writes(change: RegistrationChange) -> list[Write]:
                 result_code=code,
             )
             writes = [
-                _conclude(change, rows=None, new_state=change.state, new_result_code=code, new_initial=initial),
+                *_conclude(change, rows=None, new_state=change.state, new_result_code=code, new_initial=initial),
                 # A registration that is not there is not announced, whoever took it away.
                 Write(_announce, {**REGISTRATIONS.of(change), **_make_announcement(event)}),
             ]
@@ -149,7 +150,7 @@ def end_payment_writes(change: RegistrationChange) -> list[Write]:
                 writes += ensure_job_writes(make_token_job(change.merchant_id, change.id, change.at))
             return writes
         case _:
-            return [_reject(change, rows=None, new_result_code=code)]
+            return _reject(change, rows=None, new_result_code=code)
 
 
 def change_registration_writes(
@@ -162,7 +163,7 @@ def change_registration_writes(
 ) -> list[Write]:
     """Writes the whole row anew; the unit is undone where it was changed since it was read."""
     written = msgspec.structs.replace(changed, revision=changed.revision + 1)
-    writes = [_change(changed, written, new_sealed_account=sealed_account, new_sealed_token=sealed_token)]
+    writes = _change(changed, written, new_sealed_account=sealed_account, new_sealed_token=sealed_token)
     if changed.state in WIPED and changed.network_token is not None and changed.network_token.reference:
         writes += ensure_job_writes(make_token_job(changed.merchant_id, changed.id, at, "wiped"))
     return writes if event is None else [*writes, *append_event_writes(make_registration_event(written, event, at))]
@@ -195,7 +196,7 @@ def make_registration_event(registration: Registration, topic: RegistrationEvent
 async def note_use(db: Database, registration: Registration, used_at: Instant, keep_until: Instant) -> None:
     """Another process may have noted it before; then that is as good."""
     noting = _use(registration, rows=None, new_used_at=used_at, new_keep_until=keep_until)
-    await db.write([noting], label="registration used")
+    await db.write(noting, label="registration used")
 
 
 async def rewrap_registrations(db: Database, batch: Sequence[tuple[SealedRegistration, SealedRegistration]]) -> int:
@@ -203,17 +204,13 @@ async def rewrap_registrations(db: Database, batch: Sequence[tuple[SealedRegistr
 
     It takes one commit where none of them was changed meanwhile, otherwise one for each.
     """
-    writes = [_rewrap(found, fresh) for found, fresh in batch]
+    writes = [write for found, fresh in batch for write in _rewrap(found, fresh)]
     if await db.write(writes, label="key rotation"):
         return len(batch)
     return sum([await db.write([write], label="key rotation") for write in writes])
 
 
 # ---- reading ----
-
-
-async def find_registration(db: Database, merchant_id: MerchantId, registration_id: str) -> Registration | None:
-    return await REGISTRATIONS.find(db, merchant_id, registration_id)
 
 
 async def find_sealed_registration(

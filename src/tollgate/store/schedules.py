@@ -29,8 +29,11 @@ _is_active = sa.text(f"schedules.{ACTIVE_SCHEDULE}")
 _of_merchant = schedules.c.merchant_id == bind("of", schedules.c.merchant_id)
 _of_registration = (_of_merchant, schedules.c.registration_id == bind("of", schedules.c.registration_id))
 
-_insert = SCHEDULES.insert()
-_hold = SCHEDULES.update(_is_active, state=schedules.c.state)
+find_schedule = SCHEDULES.find
+find_run = RUNS.find
+insert_schedule_writes = SCHEDULES.insert()
+hold_schedule_writes = SCHEDULES.update(_is_active, state=schedules.c.state)
+"""Changes nothing; the unit is undone where the schedule is over meanwhile."""
 # A schedule that ended loses its signature, so that nobody wakes it up by writing another state.
 _end = SCHEDULES.update(_is_active, new=["state", "result_code"], mac=sa.null())
 _replace = SCHEDULES.update(_is_active, seen=["next_at"], new=["state", "result_code"], mac=sa.null())
@@ -44,11 +47,12 @@ _advance = SCHEDULES.update(
     _is_active, seen=["next_at"], new=["next_at"], skipped=schedules.c.skipped + sa.bindparam("more_skipped")
 )
 _insert_run = RUNS.insert()
-_move_run = RUNS.update(
+move_run_writes = RUNS.update(
     schedule_runs.c.state == RunState.DUE,
     seen=["tries"],
     new=["state", "tries", "payment_id", "result_code", "completed_at"],
 )
+"""Writes the result of a try; the unit is undone where another process wrote it before."""
 _waits = (
     jobs.c.merchant_id == bind("of", jobs.c.merchant_id),
     jobs.c.topic == sa.literal_column(f"'{RUN_TOPIC}'"),
@@ -97,15 +101,6 @@ _runs = Statement(RUNS.select(*RUNS.is_it[:2]).order_by(schedule_runs.c.due_at.d
 # ---- writing ----
 
 
-def insert_schedule_writes(schedule: Schedule) -> list[Write]:
-    return [_insert(schedule)]
-
-
-def hold_schedule_writes(schedule: Schedule) -> list[Write]:
-    """Changes nothing; the unit is undone where the schedule is over meanwhile."""
-    return [_hold(schedule)]
-
-
 def end_schedule_writes(
     schedule: Schedule, state: ScheduleState, at: Instant, result_code: str = "", *, is_guarded: bool = True
 ) -> list[Write]:
@@ -114,7 +109,7 @@ def end_schedule_writes(
     What waits for another try is called at once, to find that there will be none.
     """
     ending = _end(schedule, rows=1 if is_guarded else None, new_state=state, new_result_code=result_code)
-    return [ending, Write(_hasten, SCHEDULES.of(schedule) | {"new_due_at": at})]
+    return [*ending, Write(_hasten, SCHEDULES.of(schedule) | {"new_due_at": at})]
 
 
 def replace_schedule_writes(seen: Schedule, at: Instant) -> list[Write]:
@@ -123,7 +118,7 @@ def replace_schedule_writes(seen: Schedule, at: Instant) -> list[Write]:
     Or else both would be due at the time that it had before.
     """
     ending = _replace(seen, new_state=ScheduleState.REPLACED, new_result_code="")
-    return [ending, Write(_hasten, SCHEDULES.of(seen) | {"new_due_at": at})]
+    return [*ending, Write(_hasten, SCHEDULES.of(seen) | {"new_due_at": at})]
 
 
 def end_schedules_writes(
@@ -158,12 +153,7 @@ def fall_due_writes(
         body=str(due.due_at),
     )
     advancing = _advance(schedule, new_next_at=next_at, more_skipped=skipped)
-    return [advancing, *[_insert_run(run) for run in runs], *insert_job_writes(job)]
-
-
-def move_run_writes(seen: Run, moved: Run) -> list[Write]:
-    """Writes the result of a try; the unit is undone where another process wrote it before."""
-    return [_move_run(seen, moved)]
+    return [*advancing, *[write for run in runs for write in _insert_run(run)], *insert_job_writes(job)]
 
 
 async def halt_schedule(db: Database, schedule: Schedule) -> bool:
@@ -171,7 +161,7 @@ async def halt_schedule(db: Database, schedule: Schedule) -> bool:
 
 
 async def _halt_row(db: Database, *key: str) -> bool:
-    return await db.write([_halt.by_key(*key)], label="schedule halted")
+    return await db.write(_halt.by_key(*key), label="schedule halted")
 
 
 async def retire_schedules(db: Database, limit: int) -> int:
@@ -180,10 +170,6 @@ async def retire_schedules(db: Database, limit: int) -> int:
 
 
 # ---- reading ----
-
-
-async def find_schedule(db: Database, merchant_id: MerchantId, schedule_id: str) -> Schedule | None:
-    return await SCHEDULES.find(db, merchant_id, schedule_id)
 
 
 async def find_active_schedule(db: Database, merchant_id: MerchantId, series_id: ScheduleId) -> Schedule | None:
@@ -214,7 +200,3 @@ async def list_runs(db: Database, merchant_id: MerchantId, schedule_id: Schedule
     """Lists the newest first."""
     params = {"of_merchant_id": merchant_id, "of_schedule_id": schedule_id, "limit": limit}
     return await RUNS.fetch(db, _runs, params)
-
-
-async def find_run(db: Database, merchant_id: MerchantId, schedule_id: str, due_at: Instant) -> Run | None:
-    return await RUNS.find(db, merchant_id, schedule_id, due_at)

@@ -22,6 +22,7 @@ class SimulatedSession(msgspec.Struct, frozen=True, kw_only=True):
 
 SESSIONS = Codec(simulated_sessions, SimulatedSession, key=["id"])
 
+find_simulated_session = SESSIONS.find
 _insert = SESSIONS.insert(ignores_taken=True)
 _move = SESSIONS.update(seen=["status"], new=["status"])
 purge_simulated_sessions = SESSIONS.purge(simulated_sessions.c.created_at)
@@ -29,13 +30,9 @@ purge_simulated_sessions = SESSIONS.purge(simulated_sessions.c.created_at)
 
 async def insert_simulated_session(db: Database, session: SimulatedSession) -> bool:
     """Returns False if the id is known already."""
-    return await db.write([_insert(session)], label="simulated session")
-
-
-async def find_simulated_session(db: Database, session_id: str) -> SimulatedSession | None:
-    return await SESSIONS.find(db, session_id)
+    return await db.write(_insert(session), label="simulated session")
 
 
 async def move_simulated_session(db: Database, session: SimulatedSession, status: str) -> bool:
     """Returns False if the session is no longer as it was read: the first to move it has decided."""
-    return await db.write([_move(session, new_status=status)], label="simulated session")
+    return await db.write(_move(session, new_status=status), label="simulated session")

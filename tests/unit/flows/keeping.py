@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from outbox import list_events
 from tollgate.catalog.rule import Situation
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import read_fields
@@ -18,7 +19,7 @@ from tollgate.operations.registrations import open_registration
 from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.registration import Registration, RegistrationEvent
-from tollgate.store.jobs import Event, list_events
+from tollgate.store.jobs import Event
 from tollgate.store.registrations import find_registration, find_sealed_registration
 from tollgate.values import to_datetime
 from unit.app_fixture import CHANNEL, MERCHANT
@@ -142,5 +143,5 @@ async def is_sealed(app: App, registration_id: str | None) -> bool:
 
 async def list_announced(app: App) -> list[Event]:
     """Lists the events about registrations."""
-    events = await list_events(app.database, MERCHANT.id, limit=1000)
+    events = await list_events(app.database, MERCHANT.id)
     return [event for event in events if event.topic in set(RegistrationEvent)]

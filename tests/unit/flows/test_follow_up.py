@@ -9,6 +9,7 @@ import sys
 import pytest
 from msgspec.structs import replace
 
+from outbox import list_events
 from tollgate.catalog.limits import LIMITS, Limits
 from tollgate.contract.fields import Fields
 from tollgate.flows.recover import complete_overdue
@@ -21,7 +22,6 @@ from tollgate.payments.ledger import Balance, Closure
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import IdempotencyKey, RecoveryTask, State
 from tollgate.store import audit
-from tollgate.store.jobs import list_events
 from tollgate.values import DAY, HUNDREDTHS_MAX, ChannelId, Conflict, FixedClock, MerchantId, Money, Refusal
 from tollgate.wire import Silent, Unsent
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire

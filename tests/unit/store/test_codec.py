@@ -155,7 +155,7 @@ def test_a_row_of_another_writer_is_unreadable(wrong: dict[str, Any]) -> None:
 def test_an_update_compares_what_was_seen_and_takes_the_new() -> None:
     update = CODEC.update(TABLE.c.is_closed == 0, seen=["stage", "ends_at"], new=["part", "amount"], stage=Stage.OLD)
 
-    write = update(PLAIN, FULL)
+    [write] = update(PLAIN, FULL)
 
     assert write.params == {
         "of_merchant_id": "m",
@@ -175,8 +175,10 @@ def test_a_column_without_a_member_is_given_as_a_parameter() -> None:
     insert = CODEC.insert("no_member")
     update = CODEC.update(new=["no_member"], drawn=TABLE.c.drawn + ONE)
 
-    assert insert(PLAIN, no_member="x").params == CODEC.encode(PLAIN) | {"no_member": "x"}
-    assert update(PLAIN, new_no_member="y").params == {"of_merchant_id": "m", "of_id": "1", "new_no_member": "y"}
+    [inserting], [updating] = insert(PLAIN, no_member="x"), update(PLAIN, new_no_member="y")
+
+    assert inserting.params == CODEC.encode(PLAIN) | {"no_member": "x"}
+    assert updating.params == {"of_merchant_id": "m", "of_id": "1", "new_no_member": "y"}
 
 
 # ---- on a database ----
@@ -200,26 +202,26 @@ async def db(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 async def test_a_guarded_update_of_a_row_that_has_moved_on_changes_nothing(db: Database) -> None:
-    assert await db.write([insert_session(SESSION)], label="test")
+    assert await db.write(insert_session(SESSION), label="test")
 
-    assert await db.write([move_session(SESSION, PAID)], label="test")
-    assert not await db.write([move_session(SESSION, PAID)], label="test")
-    assert not await db.write([delete_session(SESSION)], label="test")
+    assert await db.write(move_session(SESSION, PAID), label="test")
+    assert not await db.write(move_session(SESSION, PAID), label="test")
+    assert not await db.write(delete_session(SESSION), label="test")
 
     assert_type(await SESSIONS.find(db, "s"), SimulatedSession | None)
     assert await SESSIONS.find(db, "s") == PAID
 
 
 async def test_an_update_of_no_row_undoes_its_unit(db: Database) -> None:
-    assert not await db.write([insert_session(SESSION), move_session(PAID, SESSION)], label="test")
+    assert not await db.write([*insert_session(SESSION), *move_session(PAID, SESSION)], label="test")
 
     assert await SESSIONS.find(db, "s") is None
 
 
 async def test_a_row_whose_key_is_taken_is_not_written_again(db: Database) -> None:
-    assert await db.write([ensure_session(SESSION)], label="test")
-    assert not await db.write([ensure_session(PAID)], label="test")
-    assert await db.write([ensure_session(PAID, rows=None)], label="test")
+    assert await db.write(ensure_session(SESSION), label="test")
+    assert not await db.write(ensure_session(PAID), label="test")
+    assert await db.write(ensure_session(PAID, rows=None), label="test")
 
     assert await SESSIONS.find(db, "s") == SESSION
 
@@ -227,7 +229,7 @@ async def test_a_row_whose_key_is_taken_is_not_written_again(db: Database) -> No
 async def test_the_oldest_rows_are_purged_a_batch_at_a_time(db: Database) -> None:
     for age in (3, 1, 2):
         session = msgspec.structs.replace(SESSION, id=str(age), created_at=age)
-        assert await db.write([insert_session(session)], label="test")
+        assert await db.write(insert_session(session), label="test")
 
     assert await purge_sessions(db, 3, 1) == 1
     assert await SESSIONS.find(db, "1") is None
