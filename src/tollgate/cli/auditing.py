@@ -18,9 +18,8 @@ from tollgate.config import Settings
 from tollgate.flows.auditing import AuditReport
 from tollgate.flows.verify import FINDINGS_MAX
 from tollgate.flows.verify import verify as verify_store
-from tollgate.store.audit import count_rows
+from tollgate.store import audit, opening
 from tollgate.store.database import Database, StoreFault
-from tollgate.store.opening import open_database
 from tollgate.vault.keyring import KeyringError, load_keyring
 
 FOUND, NOT_RUN = 1, 2
@@ -52,7 +51,7 @@ def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
 
 async def _verify(settings: Settings, findings_max: int, quiet: bool) -> AuditReport:
     # The store first: in a wrong folder both are missing, and the message about the store names the folder.
-    database = await open_database(settings.database_url, read_only=True)
+    database = await opening.open_database(settings.database_url, read_only=True)
     try:
         # Never made here: with keys that are new, nothing that exists could be proven.
         keyring = load_keyring(settings.key_path)
@@ -64,7 +63,7 @@ async def _verify(settings: Settings, findings_max: int, quiet: bool) -> AuditRe
 
 async def _count(database: Database) -> int:
     """Only a bar needs to know how long the way is."""
-    return sum((await count_rows(database)).values()) if sys.stderr.isatty() else 1
+    return sum((await audit.count_rows(database)).values()) if sys.stderr.isatty() else 1
 
 
 @contextmanager

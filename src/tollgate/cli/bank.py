@@ -16,11 +16,8 @@ from tollgate.connectors import sepa_files, sepa_returns
 from tollgate.flows.sepa_files import ReturnReport, export_file, take_returns
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Creditor
-from tollgate.store.bank_files import BankFile, find_bank_file, list_bank_files
+from tollgate.store import bank_files, instructions, merchants, opening
 from tollgate.store.database import Database
-from tollgate.store.instructions import Instruction, InstructionState, find_instruction
-from tollgate.store.merchants import list_channels
-from tollgate.store.opening import open_database
 from tollgate.values import render_hundredths, render_timestamp, to_datetime
 from tollgate.wiring import open_app
 
@@ -39,7 +36,7 @@ def with_app(flags: dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:
 
     async def run() -> _T:
         # The store first: a wrong folder lacks the keys too, and the message about the store names the folder.
-        await (await open_database(settings.database_url, read_only=True)).close()
+        await (await opening.open_database(settings.database_url, read_only=True)).close()
         app, wires = await open_app(settings, exclusive=False)
         try:
             await app.merchants.refresh(app.database)
@@ -55,11 +52,11 @@ def with_app(flags: dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:
 @with_settings(*STORE_FLAGS)
 def show_files(**flags: Any) -> None:
     """One line a file."""
-    for file in with_store(flags, lambda database, _settings: list_bank_files(database)):
+    for file in with_store(flags, lambda database, _settings: bank_files.list_bank_files(database)):
         click.echo(describe_file(file))
 
 
-def describe_file(file: BankFile) -> str:
+def describe_file(file: bank_files.BankFile) -> str:
     sequence = f" {file.sequence}" if file.scheme == sepa_files.Scheme.DEBITS else ""
     exported = f"exported {render_timestamp(file.exported_at)}" if file.exported_at else "new"
     total = f"{render_hundredths(file.total)} {file.currency}"
@@ -79,7 +76,7 @@ def export(file_id: str, output: Path | None, **flags: Any) -> None:
     """Take a file out, to be brought to the bank; it may be taken out again."""
 
     async def take_out(app: App) -> bytes:
-        file = await find_bank_file(app.database, file_id)
+        file = await bank_files.find_bank_file(app.database, file_id)
         if file is None:
             sys.exit(f"tollgate: no file {file_id}")
         return await export_file(app.database, app.keyring, file, app.clock.now())
@@ -142,12 +139,12 @@ def sample_return(payment_id: str, reason: str, **flags: Any) -> None:
     )
 
 
-async def _get_filed(database: Database, payment_id: str) -> tuple[Instruction, Creditor]:
-    for channel in await list_channels(database):
-        found = await find_instruction(database, channel.merchant_id, payment_id)
+async def _get_filed(database: Database, payment_id: str) -> tuple[instructions.Instruction, Creditor]:
+    for channel in await merchants.list_channels(database):
+        found = await instructions.find_instruction(database, channel.merchant_id, payment_id)
         if found is None or found.channel_id != channel.id or channel.creditor is None:
             continue
-        if found.state is not InstructionState.FILED:
+        if found.state is not instructions.InstructionState.FILED:
             sys.exit(f"tollgate: no file has payment {payment_id} yet")
         return found, channel.creditor
     sys.exit(f"tollgate: no payment {payment_id} that a bank was told of")

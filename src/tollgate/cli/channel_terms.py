@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 
+from tollgate.catalog import ibans, shape
 from tollgate.catalog.countries import COUNTRIES
-from tollgate.catalog.ibans import find_bic, is_bic, is_iban
-from tollgate.catalog.shape import WEB_SCHEMES, is_unsafe_scheme
 from tollgate.config import Settings
 from tollgate.hosting.readiness import PLAIN_ADDRESS, list_card_addresses
 from tollgate.payments.merchants import CHANNEL_FLAGS, TERMS, Channel, ChannelFlag, Form
@@ -49,8 +48,8 @@ _ADDRESS = (str, _is_address, "a web address: it begins with https://, or with h
 _FORMS: dict[Form, tuple[Callable[[str], str], Callable[[str], bool], str]] = {
     Form.WEB_ADDRESS: _ADDRESS,
     Form.CARD_ADDRESS: _ADDRESS,
-    Form.IBAN: (_join, is_iban, "an IBAN: the country, the length or the checksum is wrong"),
-    Form.BIC: (str.upper, is_bic, "a BIC: it has 8 or 11 characters with the country in the middle"),
+    Form.IBAN: (_join, ibans.is_iban, "an IBAN: the country, the length or the checksum is wrong"),
+    Form.BIC: (str.upper, ibans.is_bic, "a BIC: it has 8 or 11 characters with the country in the middle"),
     Form.CREDITOR_ID: (_join, _is_creditor_id, "a creditor identifier: its form or its checksum is wrong"),
     Form.CATEGORY: (
         str,
@@ -72,7 +71,7 @@ def _read_value(form: Form, text: str) -> str:
 
 def _read_schemes(text: str) -> tuple[str, ...]:
     schemes = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip()))
-    unsafe = [scheme for scheme in schemes if is_unsafe_scheme(scheme) or scheme in WEB_SCHEMES]
+    unsafe = [scheme for scheme in schemes if shape.is_unsafe_scheme(scheme) or scheme in shape.WEB_SCHEMES]
     if unsafe:
         raise click.BadParameter(f"not the scheme of an app: {', '.join(unsafe)}")
     return schemes
@@ -126,7 +125,7 @@ def _merge_terms(channel: Channel, group: str, changes: dict[str, Any]) -> Any:
     merged = (msgspec.structs.asdict(known) if known else {}) | changes
     if "iban" in changes and "bic" not in changes:
         # The bank that was known belongs to the account that was.
-        merged["bic"] = find_bic(changes["iban"])
+        merged["bic"] = ibans.find_bic(changes["iban"])
     required = {field.name for field in msgspec.structs.fields(TERMS[group]) if field.required}
     missing = [
         flag.name

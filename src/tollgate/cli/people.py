@@ -12,9 +12,8 @@ from tollgate.cli.channel_terms import merge_flags, refuse_plain_addresses, with
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.payments.merchants import Channel, Merchant
-from tollgate.store import merchants
+from tollgate.store import merchants, opening
 from tollgate.store.database import Database
-from tollgate.store.opening import open_database
 from tollgate.values import ChannelId, Instant, MerchantId, Secret, SystemClock, is_id, make_id
 from tollgate.vault.keyring import Keyring, load_keyring
 from tollgate.vault.tokens import TokenError, hash_token, keep_credential, make_credential, show_token
@@ -44,7 +43,7 @@ def with_store(flags: dict[str, Any], work: Callable[[Database, Settings], Await
     settings = read_settings(flags)
 
     async def run() -> _T:
-        database = await open_database(settings.database_url, must_exist=True)
+        database = await opening.open_database(settings.database_url, must_exist=True)
         try:
             return await work(database, settings)
         finally:

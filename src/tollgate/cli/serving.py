@@ -15,12 +15,10 @@ import click
 from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.flows.verify import refuse_wrong_keys
-from tollgate.hosting.listener import bind_all
+from tollgate.hosting import listener, readiness
 from tollgate.hosting.log import set_up_logs
-from tollgate.hosting.readiness import list_missing, list_unready_channels, list_warnings
 from tollgate.hosting.server import run
-from tollgate.store.merchants import list_channels, list_merchants
-from tollgate.store.opening import add_to_setting, get_setting, open_database
+from tollgate.store import merchants, opening
 from tollgate.values import SECOND, SystemClock, render_timestamp
 from tollgate.vault.keyring import load_keyring
 from tollgate.wiring import BASE_URL, make_greeting, prepare_keyring
@@ -34,13 +32,13 @@ _log = logging.getLogger("tollgate.server")
 def serve(**flags: Any) -> None:
     """Serve payments until stopped. On a test host the first start makes a sandbox merchant."""
     settings = read_settings(flags)
-    _refuse_unready(list_missing(settings))
+    _refuse_unready(readiness.list_missing(settings))
     # Before anything is printed or made, so that a port in use is told at once and to nobody as a running host.
-    sockets = bind_all(settings)
+    sockets = listener.bind_all(settings)
     missing, greeting = run_async(_prepare(settings))
     _refuse_unready(missing)
     set_up_logs(settings.log_level, settings.log_format)
-    for line in list_warnings(settings):
+    for line in readiness.list_warnings(settings):
         click.echo(f"tollgate: warning: {line}", err=True)
         _log.warning("test host without TLS is open to the network", extra={"host": settings.host})
     click.echo(greeting, nl=bool(greeting))
@@ -55,12 +53,12 @@ def _refuse_unready(missing: list[str]) -> None:
 async def _prepare(settings: Settings) -> tuple[list[str], str]:
     """Brings the store up to date; returns what is missing, and the greeting of a test host."""
     make_data_folder(settings)
-    database = await open_database(settings.database_url)
+    database = await opening.open_database(settings.database_url)
     try:
         keyring = await prepare_keyring(settings, database)
         await refuse_wrong_keys(database, keyring)
         if settings.is_live:
-            return list_unready_channels(settings, await list_channels(database)), ""
+            return readiness.list_unready_channels(settings, await merchants.list_channels(database)), ""
         return [], (await make_greeting(database, keyring, settings.base_url, SystemClock())).text
     finally:
         await database.close()
@@ -78,9 +76,9 @@ def credentials(as_json: bool, **flags: Any) -> None:
 
 
 async def _show_credentials(settings: Settings, as_json: bool) -> None:
-    database = await open_database(settings.database_url, must_exist=True)
+    database = await opening.open_database(settings.database_url, must_exist=True)
     try:
-        base_url = await get_setting(database, BASE_URL) or settings.base_url
+        base_url = await opening.get_setting(database, BASE_URL) or settings.base_url
         greeting = await make_greeting(database, load_keyring(settings.key_path), base_url, SystemClock())
         click.echo(greeting.json if as_json else greeting.text)
     finally:
@@ -98,9 +96,9 @@ def migrate(**flags: Any) -> None:
 
 
 async def _migrate(settings: Settings) -> None:
-    database = await open_database(settings.database_url)
+    database = await opening.open_database(settings.database_url)
     try:
-        if not settings.is_live and not await list_merchants(database):
+        if not settings.is_live and not await merchants.list_merchants(database):
             await prepare_keyring(settings, database)
     finally:
         await database.close()
@@ -112,7 +110,7 @@ async def _migrate(settings: Settings) -> None:
 def check(**flags: Any) -> None:
     """Tell whether a host with these settings could serve, and what is missing."""
     settings = read_settings(flags)
-    missing = list_missing(settings)
+    missing = readiness.list_missing(settings)
     if not missing:
         missing = run_async(_check_store(settings))
     for line in missing:
@@ -125,10 +123,10 @@ def check(**flags: Any) -> None:
 async def _check_store(settings: Settings) -> list[str]:
     if settings.uses_sqlite and not Path(settings.database_url.removeprefix("sqlite:///")).exists():
         # The first start makes the file; asking how things stand does not.
-        return list_unready_channels(settings, [])
-    database = await open_database(settings.database_url, read_only=True)
+        return readiness.list_unready_channels(settings, [])
+    database = await opening.open_database(settings.database_url, read_only=True)
     try:
-        return list_unready_channels(settings, await list_channels(database))
+        return readiness.list_unready_channels(settings, await merchants.list_channels(database))
     finally:
         await database.close()
 
@@ -145,9 +143,9 @@ def clock(advance: int | None, **flags: Any) -> None:
 
 
 async def _move_clock(settings: Settings, advance_s: int) -> None:
-    database = await open_database(settings.database_url, must_exist=True)
+    database = await opening.open_database(settings.database_url, must_exist=True)
     try:
-        offset = await add_to_setting(database, CLOCK_OFFSET, advance_s * SECOND)
+        offset = await opening.add_to_setting(database, CLOCK_OFFSET, advance_s * SECOND)
         click.echo(render_timestamp(SystemClock(offset).now()))
     finally:
         await database.close()

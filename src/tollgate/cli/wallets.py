@@ -21,13 +21,11 @@ from tollgate.cli.people import channel, with_store
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, with_settings
 from tollgate.config import Settings
 from tollgate.payments.accounts import SigningKey, WalletPublic
+from tollgate.store import merchants, opening
 from tollgate.store.database import Database
-from tollgate.store.merchants import delete_wallet_key, insert_wallet_key, list_channels, list_wallet_keys
-from tollgate.store.opening import get_setting
 from tollgate.values import SECOND, ChannelId, Instant, SystemClock, read_hundredths
 from tollgate.vault.keyring import load_keyring
-from tollgate.vault.wallets.contents import WalletKeyError
-from tollgate.vault.wallets.loading import make_wallet_key
+from tollgate.vault.wallets import contents, loading
 from tollgate.wiring import make_sandbox_token
 from tollgate.workers import CLOCK_OFFSET
 
@@ -75,7 +73,7 @@ def wallet_token(
         raise click.UsageError("--number is a card number of 8 to 19 digits")
 
     async def make(database: Database, settings: Settings) -> str | None:
-        now = SystemClock(int(await get_setting(database, CLOCK_OFFSET, "0"))).now()
+        now = SystemClock(int(await opening.get_setting(database, CLOCK_OFFSET, "0"))).now()
         return await make_sandbox_token(
             database,
             load_keyring(settings.key_path),
@@ -128,10 +126,10 @@ def add_wallet_key(
     )
 
     async def insert(database: Database, settings: Settings) -> str:
-        if not any(row.id == entity_id for row in await list_channels(database)):
+        if not any(row.id == entity_id for row in await merchants.list_channels(database)):
             sys.exit(f"tollgate: no channel {entity_id}")
         try:
-            key = make_wallet_key(
+            key = loading.make_wallet_key(
                 _WALLETS[name],
                 private_file.read_bytes(),
                 channel_id=ChannelId(entity_id),
@@ -139,9 +137,9 @@ def add_wallet_key(
                 keyring=load_keyring(settings.key_path),
                 now=SystemClock().now(),
             )
-        except WalletKeyError as failure:
+        except contents.WalletKeyError as failure:
             sys.exit(f"tollgate: {failure}")
-        await insert_wallet_key(database, key)
+        await merchants.insert_wallet_key(database, key)
         return key.id
 
     click.echo(with_store(flags, insert))
@@ -152,7 +150,7 @@ def add_wallet_key(
 def show_wallet_keys(**flags: Any) -> None:
     """One line a key, without the key."""
     names = {wallet: alias for alias, wallet in _BRANDED.items()}
-    for row in with_store(flags, lambda database, _settings: list_wallet_keys(database)):
+    for row in with_store(flags, lambda database, _settings: merchants.list_wallet_keys(database)):
         recipient = f"  {row.public.recipient}" if row.public.recipient else ""
         click.echo(f"{row.id}  channel {row.channel_id}  {names[Wallet(row.wallet)]}{recipient}")
 
@@ -162,7 +160,7 @@ def show_wallet_keys(**flags: Any) -> None:
 @with_settings(*STORE_FLAGS)
 def remove_wallet_key(key_id: str, **flags: Any) -> None:
     """Take a key away; tokens that were made for it no longer open."""
-    if not with_store(flags, lambda database, _settings: delete_wallet_key(database, key_id)):
+    if not with_store(flags, lambda database, _settings: merchants.delete_wallet_key(database, key_id)):
         sys.exit(f"tollgate: no wallet key {key_id}")
 
 

@@ -21,15 +21,12 @@ import msgspec
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.config import Settings
 from tollgate.values import Instant, Refusal, to_datetime
+from tollgate.web import parsing, protocol, request
 from tollgate.web.connections import Connections
-from tollgate.web.parsing import Head
-from tollgate.web.protocol import Application, HttpConnection
-from tollgate.web.request import Reply, Visit, redirect
 
 
 class Port(StrEnum):
@@ -96,7 +93,7 @@ def _is_fresh(path: Path, now: Instant) -> bool:
 
 def _make_certificate(certificate: Path, key_path: Path, now: Instant) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "localhost")])
     moment = to_datetime(now)
     addresses = [x509.IPAddress(ipaddress.ip_address(text)) for text in ("127.0.0.1", "::1")]
     signed = (
@@ -109,7 +106,7 @@ def _make_certificate(certificate: Path, key_path: Path, now: Instant) -> None:
         .not_valid_after(moment + _LIFETIME)
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), *addresses]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([x509.oid.ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(key, hashes.SHA256())
     )
     secret = key.private_bytes(
@@ -129,18 +126,18 @@ class Redirector:
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
 
-    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit:  # noqa: ARG002
-        reply = msgspec.structs.replace(redirect(self._base_url, head), is_last=True)
-        return Visit("", "", head.method, head.path, head=head, refused=reply)
+    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> request.Visit:  # noqa: ARG002
+        reply = msgspec.structs.replace(request.redirect(self._base_url, head), is_last=True)
+        return request.Visit("", "", head.method, head.path, head=head, refused=reply)
 
-    async def answer(self, visit: Visit, body: bytes) -> Reply:  # noqa: ARG002
+    async def answer(self, visit: request.Visit, body: bytes) -> request.Reply:  # noqa: ARG002
         raise LookupError("every request is answered by its head")
 
-    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:  # noqa: ARG002
+    def refuse(self, refusal: Refusal, visit: request.Visit | None) -> request.Reply:  # noqa: ARG002
         """Sends a request that cannot be read to the front page."""
-        return Reply(307, b"", b"text/plain", ((b"location", f"{self._base_url}/".encode()),), is_last=True)
+        return request.Reply(307, b"", b"text/plain", ((b"location", f"{self._base_url}/".encode()),), is_last=True)
 
-    def conclude(self, visit: Visit, reply: Reply | None) -> None:
+    def conclude(self, visit: request.Visit, reply: request.Reply | None) -> None:
         """Redirects are neither counted nor logged."""
 
 
@@ -160,7 +157,7 @@ class Listener:
     def __init__(
         self,
         listening: socket.socket,
-        application: Application,
+        application: protocol.Application,
         connections: Connections,
         tls: ssl.SSLContext | None = None,
     ) -> None:
@@ -213,7 +210,7 @@ class Listener:
 
     async def _open(self, accepted: socket.socket, peer: str, address: str) -> None:
         accepted.setblocking(False)
-        connection = HttpConnection(
+        connection = protocol.HttpConnection(
             self._application, self._connections, peer, address, is_secure=self._tls is not None
         )
         try:

@@ -9,32 +9,18 @@ import re
 
 import orjson
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import RESULTS, get_result
-from tollgate.connectors import tokens
-from tollgate.connectors.exchange import encode_message
-from tollgate.contract.answers import Answer, answer_payment, encode_answer
+from tollgate import values
+from tollgate.catalog import codes, results
+from tollgate.connectors import exchange, tokens
+from tollgate.contract import answers, follow_ups
 from tollgate.contract.fields import Fields, read_fields
-from tollgate.contract.follow_ups import read_follow_up
-from tollgate.flows.follow_up import record
-from tollgate.flows.tokenize import accept_token_event
+from tollgate.flows import follow_up, tokenize
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.operations.registrations import get_registration
 from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.payments.registration import Registration
 from tollgate.sandbox.token_vault import Event, Standing, find_standing, let_happen
 from tollgate.store.opening import add_to_setting
-from tollgate.values import (
-    SECOND,
-    Fault,
-    Instant,
-    InvalidParameters,
-    NotFound,
-    SystemClock,
-    make_id,
-    make_short_id,
-    to_datetime,
-)
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
 from tollgate.workers import CLOCK_OFFSET
 
@@ -54,8 +40,8 @@ async def read_clock(_request: Request, app: App) -> Reply:
 async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
     """Moves the time of this test host forward by `advance` seconds."""
     advance_s = _read_advance(request)
-    offset = await add_to_setting(app.database, CLOCK_OFFSET, advance_s * SECOND)
-    if isinstance(app.clock, SystemClock):
+    offset = await add_to_setting(app.database, CLOCK_OFFSET, advance_s * values.SECOND)
+    if isinstance(app.clock, values.SystemClock):
         app.clock.offset = offset
     return _answer_time(app.clock.now())
 
@@ -64,17 +50,17 @@ def _read_advance(request: Request) -> int:
     sent = [value for name, value in request.pairs if name == "advance"]
     if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > _ADVANCE_S_MAX:
         message = f"must be a whole number of seconds from 0 to {_ADVANCE_S_MAX}"
-        raise InvalidParameters(
-            get_result(codes.INVALID_REQUEST), [Fault("advance", message, sent[0] if sent else None)]
+        raise values.InvalidParameters(
+            results.get_result(codes.INVALID_REQUEST), [values.Fault("advance", message, sent[0] if sent else None)]
         )
     return int(sent[0])
 
 
-def _answer_time(now: Instant) -> Reply:
-    return Reply(200, orjson.dumps({"now": to_datetime(now).isoformat().replace("+00:00", "Z")}))
+def _answer_time(now: values.Instant) -> Reply:
+    return Reply(200, orjson.dumps({"now": values.to_datetime(now).isoformat().replace("+00:00", "Z")}))
 
 
-_NOTICES = frozenset(code for code, result in RESULTS.items() if result.group == "chargeback")
+_NOTICES = frozenset(code for code, result in results.RESULTS.items() if result.group == "chargeback")
 
 
 @ROUTES.add("POST", "/sandbox/payments/{id}", "record_fact", also_takes=frozenset({"resultCode"}))
@@ -83,9 +69,11 @@ async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
     fields = read_fields(request.pairs, app.make_situation("follow_up", channel))
     notice = (_read_notice(request) or codes.CHARGED_BACK) if _read_payment_type(fields) == "CB" else None
-    fact = read_follow_up(fields, channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
-    payment = await record(app, fact, request.names[0], Call(channel, caller.ndc), notice)
-    return reply_with(answer_payment(payment, app.envelope))
+    fact = follow_ups.read_follow_up(
+        fields, channel, short_id=values.make_short_id(app.random_bytes), is_live=app.is_live
+    )
+    payment = await follow_up.record(app, fact, request.names[0], Call(channel, caller.ndc), notice)
+    return reply_with(answers.answer_payment(payment, app.envelope))
 
 
 def _read_payment_type(fields: Fields) -> str:
@@ -104,7 +92,7 @@ def _read_notice(request: Request) -> str | None:
 
 
 def _refuse(name: str, message: str, value: str) -> None:
-    raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(name, message, value)])
+    raise values.InvalidParameters(results.get_result(codes.INVALID_REQUEST), [values.Fault(name, message, value)])
 
 
 _TOKEN_PATH = "/sandbox/registrations/{id}/networkToken"
@@ -122,18 +110,18 @@ async def show_token(request: Request, caller: Caller, app: App) -> Reply:
 @ROUTES.add("POST", _TOKEN_PATH, "fire_token_event", Access.TOKEN)
 async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
     """Makes an `event` happen to the network token of a registration."""
-    event, event_id = _read_event(request), request.find("eventId") or make_id(app.random_bytes)
+    event, event_id = _read_event(request), request.find("eventId") or values.make_id(app.random_bytes)
     if _EVENT_ID.fullmatch(event_id) is None:
-        raise InvalidParameters(
-            get_result(codes.INVALID_REQUEST),
-            [Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)],
+        raise values.InvalidParameters(
+            results.get_result(codes.INVALID_REQUEST),
+            [values.Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)],
         )
     registration = await get_registration(app, caller.merchant_id, request.names[0])
     standing = await let_happen(app.database, registration.id, event, event_id, app.clock.now())
     if standing is None:
-        raise NotFound(get_result(codes.NETWORK_TOKEN_UNKNOWN))
+        raise values.NotFound(results.get_result(codes.NETWORK_TOKEN_UNKNOWN))
     message = tokens.EventMessage(id=event_id, key=registration.id, event=event)
-    await accept_token_event(app, standing.shopper_token, encode_message(message))
+    await tokenize.accept_token_event(app, standing.shopper_token, exchange.encode_message(message))
     return reply_with(_answer_token(app, caller, registration, standing))
 
 
@@ -141,11 +129,13 @@ def _read_event(request: Request) -> Event:
     text = request.find("event")
     if text not in set(Event):
         message = f"must be one of [{', '.join(Event)}]"
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("event", message, text)])
+        raise values.InvalidParameters(
+            results.get_result(codes.INVALID_REQUEST), [values.Fault("event", message, text)]
+        )
     return Event(text)
 
 
-def _answer_token(app: App, caller: Caller, registration: Registration, standing: Standing | None) -> Answer:
+def _answer_token(app: App, caller: Caller, registration: Registration, standing: Standing | None) -> answers.Answer:
     """Both sides: what the gateway knows, and what the vault does."""
     known = registration.network_token
     token = None
@@ -157,7 +147,7 @@ def _answer_token(app: App, caller: Caller, registration: Registration, standing
             "expiryMonth": known.expiry_month,
             "expiryYear": known.expiry_year,
         }
-    result = get_result(SUCCESS_CODES[registration.test_mode])
+    result = results.get_result(SUCCESS_CODES[registration.test_mode])
     body = app.envelope.wrap(
         result,
         caller.ndc,
@@ -166,4 +156,4 @@ def _answer_token(app: App, caller: Caller, registration: Registration, standing
         networkToken=token,
         vaultStatus=None if standing is None else standing.status,
     )
-    return encode_answer(200, body)
+    return answers.encode_answer(200, body)

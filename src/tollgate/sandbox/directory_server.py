@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog.brands import detect_brand
-from tollgate.catalog.shape import is_true
+from tollgate.catalog import brands, shape
 from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
 from tollgate.connectors.exchange import WireReply, WireRequest, encode_message
 from tollgate.connectors.threeds import exchanges, messages
@@ -286,7 +285,7 @@ def choose_behaviour(question: messages.AReq, simulator_overrides: Mapping[str, 
     if flow is not None:
         return flow
     behaviour = _choose_by_card(question.acct_number)
-    if behaviour is Behaviour.NO_3DS and is_true(simulator_overrides.get("3DS2_enrolled", "")):
+    if behaviour is Behaviour.NO_3DS and shape.is_true(simulator_overrides.get("3DS2_enrolled", "")):
         behaviour = Behaviour.CHALLENGE
     wants_challenge = question.three_ds_requestor_challenge_ind == "04"
     return Behaviour.CHALLENGE if wants_challenge and behaviour in _ENROLLED else behaviour
@@ -294,7 +293,7 @@ def choose_behaviour(question: messages.AReq, simulator_overrides: Mapping[str, 
 
 def get_indicator(number: str, shift: int) -> str:
     """The electronic commerce indicator, as the card's network counts it."""
-    known, detected = TEST_CARDS.get(number), detect_brand(number)
+    known, detected = TEST_CARDS.get(number), brands.detect_brand(number)
     brand = known.brand if known else detected.code if detected else ""
     return INDICATORS[shift][brand in _SMALL_INDICATORS]
 

@@ -12,11 +12,9 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
-from tollgate.catalog.brand_rows import AccountType
-from tollgate.catalog.brands import BRANDS
+from tollgate.catalog import brand_rows, brands
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors import acquiring, redirect
-from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors import acquiring, exchange, redirect
 from tollgate.payments.payment import Outcome
 from tollgate.sandbox.acquirer import misbehave
 from tollgate.store import simulated_sessions
@@ -162,10 +160,10 @@ class SimulatedProvider:
         self._clock = clock
         self._random_bytes = random_bytes
 
-    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+    async def send(self, request: exchange.WireRequest, timeout_s: float) -> exchange.WireReply:
         return await (misbehave(request, timeout_s, self._act) if request.simulator_overrides else self._act(request))
 
-    async def _act(self, request: WireRequest) -> WireReply:
+    async def _act(self, request: exchange.WireRequest) -> exchange.WireReply:
         match request.path:
             case redirect.SESSIONS:
                 reply = await self._open(_read_opening(request.body), request.simulator_overrides)
@@ -175,7 +173,7 @@ class SimulatedProvider:
                 reply = await self._cancel(_read_key(request.body).key)
             case _:
                 reply = redirect.SessionReply(status="declined", response_code="12", message="no such operation")
-        return WireReply(200, _write(reply))
+        return exchange.WireReply(200, _write(reply))
 
     async def _open(
         self, message: redirect.SessionMessage, simulator_overrides: Mapping[str, str]
@@ -222,7 +220,7 @@ class SimulatedProvider:
         row, body, status = session.row, session.body, session.status
         if status is Status.BLOCKED:
             return _UNKNOWN
-        brand = BRANDS[body.brand]
+        brand = brands.BRANDS[body.brand]
         reply = redirect.SessionReply(
             status=status,
             response_code="05" if status is Status.DECLINED else "",
@@ -240,7 +238,7 @@ class SimulatedProvider:
             account = make_collecting_account(row.id, body.brand, body.reference, row.created_at)
             return replace(reply, account=account)
         if status is Status.APPROVED:
-            is_virtual = brand.account is AccountType.VIRTUAL
+            is_virtual = brand.account is brand_rows.AccountType.VIRTUAL
             return replace(
                 reply, account=make_shoppers_account(body.account_id) if is_virtual else SHOPPERS_BANK_ACCOUNT
             )
@@ -256,7 +254,7 @@ class SimulatedProvider:
 
 def _choose_status(body: SessionBody) -> Status:
     forced = _FORCED_STATUSES[acquiring.classify(body.result_code)] if body.result_code else None
-    if BRANDS[body.brand].method == "PP" and forced in (None, Status.APPROVED):
+    if brands.BRANDS[body.brand].method == "PP" and forced in (None, Status.APPROVED):
         return Status.ACCOUNT
     return forced or Status.OPEN
 

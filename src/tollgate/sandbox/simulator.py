@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.connectors import redirect, tokens
-from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors import exchange, redirect, tokens
 from tollgate.connectors.threeds import messages
-from tollgate.sandbox.acquirer import SimulatedAcquirer
-from tollgate.sandbox.directory_server import SimulatedDirectoryServer
+from tollgate.sandbox import acquirer, directory_server, token_vault
 from tollgate.sandbox.provider import SimulatedProvider
-from tollgate.sandbox.token_vault import SimulatedTokenVault
 from tollgate.store.database import Database
 from tollgate.values import Clock
 from tollgate.vault.keyring import Keyring
@@ -25,14 +22,14 @@ class Simulator:
         self._by_path = by_path
         self._otherwise = otherwise
 
-    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+    async def send(self, request: exchange.WireRequest, timeout_s: float) -> exchange.WireReply:
         return await self._by_path.get(request.path, self._otherwise).send(request, timeout_s)
 
 
 def make_simulator(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Simulator:
     provider = SimulatedProvider(database, base_url, clock)
-    directory = SimulatedDirectoryServer(database, keyring, base_url, clock)
-    vault = SimulatedTokenVault(database, keyring, clock)
+    directory = directory_server.SimulatedDirectoryServer(database, keyring, base_url, clock)
+    vault = token_vault.SimulatedTokenVault(database, keyring, clock)
     by_path: dict[str, Wire] = {
         redirect.SESSIONS: provider,
         redirect.SESSION_INQUIRIES: provider,
@@ -44,4 +41,4 @@ def make_simulator(database: Database, keyring: Keyring, base_url: str, clock: C
         tokens.INQUIRIES: vault,
         tokens.DELETIONS: vault,
     }
-    return Simulator(by_path, SimulatedAcquirer())
+    return Simulator(by_path, acquirer.SimulatedAcquirer())

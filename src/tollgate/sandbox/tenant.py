@@ -5,13 +5,14 @@ Merchants of a live host are made by its operator.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from tollgate.payments.merchants import Channel, Creditor, Merchant
-from tollgate.sandbox.wallets.issuing import ensure_wallets
-from tollgate.store import merchants
+from tollgate.sandbox.wallets import issuing
+from tollgate.store import merchants, opening
 from tollgate.store.database import Database
-from tollgate.store.opening import get_setting, put_setting
 from tollgate.values import ChannelId, Instant, MerchantId, make_id
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.tokens import make_credential, open_token, show_token
@@ -67,7 +68,7 @@ async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> T
     """Made once, found ever after; one that an earlier version made is given what it lacks."""
     tenant = await find_tenant(database) or await _make_tenant(database, keyring, now)
     await _ensure_creditor(database, tenant)
-    await ensure_wallets(database, keyring, (tenant.entity_id, tenant.lenient_entity_id), now)
+    await issuing.ensure_wallets(database, keyring, (tenant.entity_id, tenant.lenient_entity_id), now)
     return tenant
 
 
@@ -87,12 +88,12 @@ async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Te
     await merchants.insert_channel(database, lenient)
     await merchants.insert_credential(database, credential)
     tenant = Tenant(entity_id=strict.id, lenient_entity_id=lenient.id, credential_id=credential.id)
-    await put_setting(database, _SETTING, msgspec.json.encode(tenant).decode())
+    await opening.put_setting(database, _SETTING, msgspec.json.encode(tenant).decode())
     return tenant
 
 
 async def find_tenant(database: Database) -> Tenant | None:
-    written = await get_setting(database, _SETTING)
+    written = await opening.get_setting(database, _SETTING)
     return msgspec.json.decode(written, type=Tenant) if written else None
 
 
@@ -106,6 +107,13 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
         access_token=show_token(open_token(own, keyring)),
         shop_url=f"{base_url}{SHOP}",
     )
+
+
+async def make_token(database: Database, keyring: Keyring, entity_id: str | None, **wanted: Any) -> str | None:
+    """Makes a wallet token for a channel, or for the tenant's strict one; None if the channel lacks its wallet keys."""
+    request = issuing.TokenRequest(**wanted)
+    tenant = await ensure_tenant(database, keyring, request.made_at)
+    return await issuing.make_wallet_token(database, keyring, entity_id or tenant.entity_id, request)
 
 
 def _make_channel(merchant: Merchant, name: str, now: Instant, *, is_lenient: bool) -> Channel:

@@ -12,12 +12,10 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.connectors import tokens
-from tollgate.connectors.exchange import WireReply, WireRequest, encode_message
+from tollgate.connectors import exchange, tokens
 from tollgate.contract.shopper_urls import read_shopper_token
-from tollgate.store import simulated_sessions
+from tollgate.store import jobs, simulated_sessions
 from tollgate.store.database import Database
-from tollgate.store.jobs import ensure_job_writes
 from tollgate.store.registrations import make_token_job
 from tollgate.values import MINUTE, Clock, Instant, RandomBytes, RegistrationId, get_month_end, system_random_bytes
 from tollgate.vault.keyring import Keyring
@@ -131,7 +129,7 @@ class SimulatedTokenVault:
         self._clock = clock
         self._random_bytes = random_bytes
 
-    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
+    async def send(self, request: exchange.WireRequest, timeout_s: float) -> exchange.WireReply:  # noqa: ARG002, it is never late
         match request.path:
             case tokens.PROVISIONS:
                 reply: msgspec.Struct = await self._provision(_read_provision(request.body))
@@ -142,8 +140,8 @@ class SimulatedTokenVault:
             case tokens.DELETIONS:
                 reply = await self._delete(_read_key(request.body).key)
             case _:
-                return WireReply(404, b"")
-        return WireReply(200, encode_message(reply))
+                return exchange.WireReply(404, b"")
+        return exchange.WireReply(200, exchange.encode_message(reply))
 
     async def _provision(self, message: tokens.ProvisionMessage) -> tokens.TokenReply:
         year, now = message.expiry[:4], self._clock.now()
@@ -171,7 +169,7 @@ class SimulatedTokenVault:
         for each in issued.planned:
             if shopper_token is not None:
                 job = make_token_job(shopper_token.merchant_id, RegistrationId(issued.key), each.at, each.id)
-                await self._database.write(ensure_job_writes(job), label="simulated token event")
+                await self._database.write(jobs.ensure_job_writes(job), label="simulated token event")
 
     async def _prove(self, key: str) -> tokens.CryptogramReply:
         standing = await find_standing(self._database, key, self._clock.now())

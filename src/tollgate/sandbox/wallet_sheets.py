@@ -10,13 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.brand_rows import Brand
-from tollgate.catalog.brands import BRANDS
-from tollgate.catalog.results import get_result
-from tollgate.catalog.wallets import WALLET_SHEETS, Wallet
-from tollgate.contract.checkouts import read_prepared_money
-from tollgate.contract.orders import choose_merchant_name
+from tollgate.catalog import brand_rows, brands, codes, results, wallets
+from tollgate.contract import checkouts, orders
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import get_open_checkout, open_prepared
 from tollgate.payments.checkout import Checkout
@@ -27,7 +22,7 @@ from tollgate.web.request import Access, Reply, Request, Routes
 
 _PAGES = Pages(Path(__file__).parent / "pages")
 _PATH = "/sandbox/wallets/{name}"
-_BRANDS = {sheet.name: BRANDS[code] for code, sheet in WALLET_SHEETS.items()}
+_BRANDS = {sheet.name: brands.BRANDS[code] for code, sheet in wallets.WALLET_SHEETS.items()}
 _EXPIRY_MONTH, _EXPIRY_YEAR = "05", "2034"
 _NO_CARD = "Choose one of the cards."
 _NO_KEY = "The channel of this checkout has no wallet keys of this test host, so it cannot be paid from here."
@@ -69,7 +64,7 @@ async def confirm_on_sheet(request: Request, app: App) -> Reply:
         return _show(request, app, checkout, fault=_NO_CARD)
     money = _read_money(app, checkout)
     wanted = TokenRequest(
-        wallet=Wallet(_get_brand(request).wallet),
+        wallet=wallets.Wallet(_get_brand(request).wallet),
         made_at=app.clock.now(),
         number=card.number,
         expiry_month=_EXPIRY_MONTH,
@@ -88,17 +83,17 @@ async def _find_checkout(request: Request, app: App) -> Checkout | None:
         return None
 
 
-def _get_brand(request: Request) -> Brand:
+def _get_brand(request: Request) -> brand_rows.Brand:
     brand = _BRANDS.get(request.names[0])
     if brand is None:
-        raise NotFound(get_result(codes.INVALID_REQUEST), "no such wallet")
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such wallet")
     return brand
 
 
 def _read_money(app: App, checkout: Checkout) -> Money:
-    money = read_prepared_money(open_prepared(app, checkout))
+    money = checkouts.read_prepared_money(open_prepared(app, checkout))
     if money is None:
-        raise NotFound(get_result(codes.INVALID_REQUEST), "the checkout has nothing to pay")
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "the checkout has nothing to pay")
     return money
 
 
@@ -110,7 +105,7 @@ def _show(request: Request, app: App, checkout: Checkout, *, token: str = "", fa
         framed_by=ANYWHERE,
         title=_get_brand(request).label,
         wallet=request.names[0],
-        merchant=choose_merchant_name(open_prepared(app, checkout), channel),
+        merchant=orders.choose_merchant_name(open_prepared(app, checkout), channel),
         amount=f"{money.render()} {money.currency}",
         cards=CARDS,
         checkout_id=checkout.id,

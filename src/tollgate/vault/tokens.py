@@ -11,9 +11,8 @@ import msgspec
 
 from tollgate.payments.merchants import Credential
 from tollgate.values import Instant, MerchantId, RandomBytes, Secret, is_id, make_id, system_random_bytes
+from tollgate.vault import sealing, signing
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.sealing import make_owner, open_sealed, seal
-from tollgate.vault.signing import make_mac
 
 _PASSWORD_BYTES = 32
 _TOKEN_MAX = 1024
@@ -40,13 +39,13 @@ def make_credential(
     user_id, credential_id = make_id(random_bytes), make_id(random_bytes)
     password = base64.urlsafe_b64encode(random_bytes(_PASSWORD_BYTES)).decode().rstrip("=")
     token = make_token(user_id, Secret(password))
-    owner = make_owner("credential", merchant_id, credential_id)
+    owner = sealing.make_owner("credential", merchant_id, credential_id)
     credential = Credential(
         id=credential_id,
         merchant_id=merchant_id,
         user_id=user_id,
         token_hash=hash_token(token),
-        sealed_token=seal(token.reveal().encode(), owner=owner, keyring=keyring),
+        sealed_token=sealing.seal(token.reveal().encode(), owner=owner, keyring=keyring),
         created_at=now,
     )
     return NewCredential(credential, token)
@@ -61,13 +60,13 @@ def keep_credential(
 ) -> Credential:
     """Makes a credential of a token that a merchant brings from another host; a weak one is a TokenError."""
     credential_id = make_id(random_bytes)
-    owner = make_owner("credential", merchant_id, credential_id)
+    owner = sealing.make_owner("credential", merchant_id, credential_id)
     return Credential(
         id=credential_id,
         merchant_id=merchant_id,
         user_id=_read_user_id(token),
         token_hash=hash_kept_token(token, keyring),
-        sealed_token=seal(token.reveal().encode(), owner=owner, keyring=keyring),
+        sealed_token=sealing.seal(token.reveal().encode(), owner=owner, keyring=keyring),
         created_at=now,
     )
 
@@ -105,12 +104,12 @@ def hash_token(token: Secret) -> bytes:
 
 def hash_kept_token(token: Secret, keyring: Keyring) -> bytes:
     """Hashes a token of another host with a key, because a short password could be found behind a plain hash."""
-    return make_mac("access token", [token.reveal()], keyring)
+    return signing.make_mac("access token", [token.reveal()], keyring)
 
 
 def open_token(credential: Credential, keyring: Keyring) -> Secret:
-    owner = make_owner("credential", credential.merchant_id, credential.id)
-    return Secret(open_sealed(credential.sealed_token, owner=owner, keyring=keyring).decode())
+    owner = sealing.make_owner("credential", credential.merchant_id, credential.id)
+    return Secret(sealing.open_sealed(credential.sealed_token, owner=owner, keyring=keyring).decode())
 
 
 def show_token(token: Secret) -> str:

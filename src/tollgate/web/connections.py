@@ -15,10 +15,7 @@ from time import time
 from typing import Protocol
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.web.callers import Proxies, get_network, read_address
-from tollgate.web.request import Reply
-from tollgate.web.server import guard_upkeep
-from tollgate.web.telemetry import count_limit
+from tollgate.web import callers, request, server, telemetry
 
 _log = logging.getLogger("tollgate.connections")
 
@@ -39,7 +36,7 @@ class Connection(Protocol):
 class Connections:
     """Counts the connections of all ports that share these limits, and closes them."""
 
-    def __init__(self, connections_max: int, proxies: Proxies) -> None:
+    def __init__(self, connections_max: int, proxies: callers.Proxies) -> None:
         self.connections_max = min(connections_max, LIMITS.connections_max)
         self._proxies = proxies
         self._by_peer: Counter[str] = Counter()
@@ -50,7 +47,7 @@ class Connections:
 
     def enter(self, address: str, now: float) -> str | None:
         """Counts a new connection and returns the name of its peer, or None when a limit is reached."""
-        peer = get_network(read_address(address))
+        peer = callers.get_network(callers.read_address(address))
         if self._in_all >= self.connections_max:
             self.report_limit("host", now, peer)
             return None
@@ -69,7 +66,7 @@ class Connections:
 
     def report_limit(self, limit: str, now: float, peer: str) -> None:
         """Counts each time, and logs at most once a minute for each limit, so that a flood does not fill the log."""
-        count_limit(limit)
+        telemetry.count_limit(limit)
         if now >= self._logged_at.get(limit, -_LOG_EVERY_S) + _LOG_EVERY_S:
             self._logged_at[limit] = now
             _log.warning("connection limit reached", extra={"limit": limit, "peer": peer, "open": self._in_all})
@@ -77,7 +74,7 @@ class Connections:
     def check(self, now: float) -> None:
         for connection in tuple(self.open):
             # An error in one connection must not keep the others open for ever.
-            if not guard_upkeep(partial(connection.check, now)):
+            if not server.guard_upkeep(partial(connection.check, now)):
                 connection.abort()
 
     async def wait_until_empty(self) -> None:
@@ -122,7 +119,7 @@ class _Date:
 _date = _Date()
 
 
-def render_reply(reply: Reply, *, is_secure: bool, is_last: bool, has_body: bool = True) -> bytes:
+def render_reply(reply: request.Reply, *, is_secure: bool, is_last: bool, has_body: bool = True) -> bytes:
     """Renders an answer; `has_body` is False for HEAD, whose Content-Length is that of GET."""
     parts = [_STATUS_LINES[reply.status], _date.render(), b"content-type: ", reply.content_type, b"\r\n"]
     if reply.status != _NO_CONTENT:

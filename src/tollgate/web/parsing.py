@@ -12,9 +12,8 @@ from urllib.parse import unquote
 import httptools
 import msgspec
 
-from tollgate.catalog import codes
+from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result
 from tollgate.values import Malformed, Refusal, TooLarge
 
 CHUNKED = -1
@@ -171,11 +170,11 @@ def _split_target(target: bytes) -> tuple[str, bytes]:
 
 
 def make_malformed() -> Malformed:
-    return Malformed(get_result(codes.MALFORMED_REQUEST), "this is not HTTP/1.1")
+    return Malformed(results.get_result(codes.MALFORMED_REQUEST), "this is not HTTP/1.1")
 
 
 def _make_too_large(detail: str) -> TooLarge:
-    return TooLarge(get_result(codes.MALFORMED_REQUEST), detail)
+    return TooLarge(results.get_result(codes.MALFORMED_REQUEST), detail)
 
 
 _FORM = b"application/x-www-form-urlencoded"
@@ -276,7 +275,7 @@ class ChunkedBody:
 
 
 def make_body_too_large(size_max: int) -> TooLarge:
-    return TooLarge(get_result(codes.MALFORMED_REQUEST), f"the body has more than {size_max} bytes")
+    return TooLarge(results.get_result(codes.MALFORMED_REQUEST), f"the body has more than {size_max} bytes")
 
 
 def check_form_type(headers: Mapping[bytes, bytes]) -> None:
@@ -286,7 +285,7 @@ def check_form_type(headers: Mapping[bytes, bytes]) -> None:
         return
     kind, _, options = content_type.lower().partition(b";")
     if kind.strip() != _FORM:
-        raise Refusal(get_result(codes.MALFORMED_REQUEST), f"send the body as {_FORM.decode()}")
+        raise Refusal(results.get_result(codes.MALFORMED_REQUEST), f"send the body as {_FORM.decode()}")
     charset = options.replace(b" ", b"").replace(b'"', b"")
     if charset.startswith(b"charset=") and charset not in (b"charset=utf-8", b"charset=utf8"):
-        raise Refusal(get_result(codes.MALFORMED_REQUEST), "send the body in UTF-8")
+        raise Refusal(results.get_result(codes.MALFORMED_REQUEST), "send the body in UTF-8")

@@ -11,13 +11,11 @@ import asyncio
 from math import inf
 from typing import Protocol, cast
 
-from tollgate.catalog import codes
+from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result
 from tollgate.values import Refusal, TooSlow
+from tollgate.web import parsing, request
 from tollgate.web.connections import CONTINUE, Connections, render_reply
-from tollgate.web.parsing import CHUNKED, ChunkedBody, Head, HeadReader, SizedBody
-from tollgate.web.request import Reply, Visit
 
 _block = memoryview(bytearray(LIMITS.read_block_bytes))
 """Every read of this process goes here and is copied out before the next one."""
@@ -26,14 +24,14 @@ _block = memoryview(bytearray(LIMITS.read_block_bytes))
 class Application(Protocol):
     """Serves requests: it decides on the head first, then answers the whole request."""
 
-    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit: ...
+    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> request.Visit: ...
 
-    async def answer(self, visit: Visit, body: bytes) -> Reply: ...
+    async def answer(self, visit: request.Visit, body: bytes) -> request.Reply: ...
 
-    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:
+    def refuse(self, refusal: Refusal, visit: request.Visit | None) -> request.Reply:
         """Returns the answer to bytes that are no request, or to a body that is too large or too slow."""
 
-    def conclude(self, visit: Visit, reply: Reply | None) -> None:
+    def conclude(self, visit: request.Visit, reply: request.Reply | None) -> None:
         """Records the end of a request; `reply` is None if the client left before the request was complete."""
 
 
@@ -62,9 +60,9 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         """It is None before the connection is made and after it is lost."""
         self._state = _HEAD
-        self._reader = HeadReader()
-        self._visit: Visit | None = None
-        self._body: SizedBody | ChunkedBody | None = None
+        self._reader = parsing.HeadReader()
+        self._visit: request.Visit | None = None
+        self._body: parsing.SizedBody | parsing.ChunkedBody | None = None
         self._rest = b""
         """Came behind the request that is being answered; reading pauses while there is any."""
         self._is_last = False
@@ -133,7 +131,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             return
         self._deadline = inf
         if self._state == _BODY:
-            self._refuse(TooSlow(get_result(codes.MALFORMED_REQUEST), "the body did not arrive in time"))
+            self._refuse(TooSlow(results.get_result(codes.MALFORMED_REQUEST), "the body did not arrive in time"))
         else:
             self._close()
 
@@ -173,7 +171,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         if at < 0:
             return len(data)
         head = self._reader.read()
-        self._reader = HeadReader()
+        self._reader = parsing.HeadReader()
         visit = self._visit = self._application.admit(head, self._address, is_secure=self._is_secure)
         length = head.body_length
         if 0 <= length <= len(data) - at:
@@ -185,10 +183,10 @@ class HttpConnection(asyncio.BufferedProtocol):
             # Nobody waits for a body that will not be sent, or that is too large to be read.
             self._finish(visit, refused, is_body_unread=True)
             return at
-        if length == CHUNKED:
-            self._body = ChunkedBody(visit.body_bytes_max, is_kept=refused is None)
+        if length == parsing.CHUNKED:
+            self._body = parsing.ChunkedBody(visit.body_bytes_max, is_kept=refused is None)
         else:
-            self._body = SizedBody(length, is_kept=refused is None)
+            self._body = parsing.SizedBody(length, is_kept=refused is None)
         self._state = _BODY
         self._deadline = self._loop.time() + LIMITS.read_timeout_s
         if head.expects_continue and at == len(data):
@@ -203,14 +201,14 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._serve(self._visit, self._body.read())
         return at
 
-    def _serve(self, visit: Visit, body: bytes) -> None:
+    def _serve(self, visit: request.Visit, body: bytes) -> None:
         self._state, self._deadline, self._body = _ANSWERING, inf, None
         if visit.refused is not None:
             self._finish(visit, visit.refused)
         else:
             self._task = self._loop.create_task(self._answer(visit, body))
 
-    async def _answer(self, visit: Visit, body: bytes) -> None:
+    async def _answer(self, visit: request.Visit, body: bytes) -> None:
         try:
             reply = await self._application.answer(visit, body)
             self._finish(visit, reply)
@@ -225,7 +223,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         else:
             self._state = _HEAD
 
-    def _finish(self, visit: Visit, reply: Reply, *, is_body_unread: bool = False) -> None:
+    def _finish(self, visit: request.Visit, reply: request.Reply, *, is_body_unread: bool = False) -> None:
         """Write the answer; afterwards the connection is ready for the next request, or closed."""
         assert visit.head is not None
         is_last = self._is_last or reply.is_last or visit.head.is_last or is_body_unread
@@ -312,7 +310,7 @@ def _begins_request(data: bytes) -> bool:
     A client that counts the length of its body in characters leaves the end of it here; its answer is the last one.
     """
     try:
-        reader = HeadReader()
+        reader = parsing.HeadReader()
         if reader.feed(data, 0) >= 0:
             reader.read()
     except Refusal:

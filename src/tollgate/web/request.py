@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tollgate.contract.answers import Answer
-from tollgate.contract.fields import Pairs
+from tollgate.contract import answers, fields
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Channel, Credential
 from tollgate.values import MerchantId
@@ -30,7 +29,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     """The words of the path that fill the holes of the route's."""
     headers: Mapping[bytes, bytes]
-    pairs: Pairs
+    pairs: fields.Pairs
     """Query and body, in the order sent."""
     trace: str
     """32 hex digits that name this request in logs and answers."""
@@ -150,7 +149,7 @@ def get_channel(caller: Caller) -> Channel:
     return caller.channel
 
 
-def reply_with(answer: Answer) -> Reply:
+def reply_with(answer: answers.Answer) -> Reply:
     return Reply(answer.status, answer.body)
 
 

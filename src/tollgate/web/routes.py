@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
+from tollgate.catalog import codes, results
 from tollgate.operations.app import App
 from tollgate.values import NotFound, WrongMethod
 from tollgate.web.request import Access, Match, Reply, Request, RouteRow
@@ -72,9 +71,9 @@ class RouteTable:
                 continue
             row = methods.get(method)
             if row is None:
-                raise WrongMethod(get_result(codes.METHOD_NOT_ALLOWED), sorted(methods))
+                raise WrongMethod(results.get_result(codes.METHOD_NOT_ALLOWED), sorted(methods))
             return Match(row, tuple(words[place] for place in gaps))
-        raise NotFound(get_result(codes.INVALID_REQUEST), "no such path")
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such path")
 
 
 def _methods_of(row: RouteRow) -> tuple[str, ...]:

@@ -13,30 +13,17 @@ from typing import cast
 
 import msgspec
 
+from tollgate import values
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.throttles import WRONG_TOKEN
-from tollgate.contract.answers import Envelope, answer_refusal
-from tollgate.contract.fields import Pairs, is_identity_name, read_form
+from tollgate.contract import answers, fields
 from tollgate.operations.app import App
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.values import (
-    Clock,
-    Forbidden,
-    Overloaded,
-    Refusal,
-    TemporarilyUnavailable,
-    TooMany,
-    Unauthenticated,
-    WrongMethod,
-    WrongToken,
-    find_node,
-)
+from tollgate.web import parsing, routes
 from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, recognise
-from tollgate.web.parsing import Head, check_form_type, make_body_too_large
 from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow, Visit, redirect
-from tollgate.web.routes import ANY_ORIGIN, RouteTable, open_to_all_origins
 from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
 
 _log = logging.getLogger("tollgate.guard")
@@ -47,26 +34,28 @@ RETRY_AFTER_S = 5
 _CHALLENGE = b'Bearer realm="tollgate", error="invalid_token", error_description="Invalid Authorization header!"'
 
 
-async def guard(work: Awaitable[Reply], visit: Visit, envelope: Envelope, clock: Clock) -> Reply:
+async def guard(work: Awaitable[Reply], visit: Visit, envelope: answers.Envelope, clock: values.Clock) -> Reply:
     try:
         return await work
-    except Refusal as refusal:
+    except values.Refusal as refusal:
         return render_refusal(refusal, visit.refusal_ndc, envelope, clock)
     except (Unavailable, Damaged) as fault:
         # Nothing was begun: a payment that was started and could not be completed raises another exception.
         facts = {"ndc": visit.ndc, "operation": visit.operation, "why": str(fault)}
         _log.error("database unavailable", extra=facts)
-        later = TemporarilyUnavailable(get_result(codes.UNAVAILABLE), RETRY_AFTER_S)
+        later = values.TemporarilyUnavailable(get_result(codes.UNAVAILABLE), RETRY_AFTER_S)
         return render_refusal(later, visit.ndc, envelope, clock)
     except Exception:
         return _answer_breakage(visit, envelope, clock)
 
 
-def guard_head(check: Callable[[], None], visit: Visit, envelope: Envelope, clock: Clock) -> Reply | None:
+def guard_head(
+    check: Callable[[], None], visit: Visit, envelope: answers.Envelope, clock: values.Clock
+) -> Reply | None:
     """Runs the check of a request's head, and returns the answer to one that does not pass."""
     try:
         check()
-    except Refusal as refusal:
+    except values.Refusal as refusal:
         return render_refusal(refusal, visit.refusal_ndc, envelope, clock)
     except Exception:
         return _answer_breakage(visit, envelope, clock)
@@ -83,25 +72,25 @@ def guard_upkeep(work: Callable[[], None]) -> bool:
     return True
 
 
-def _answer_breakage(visit: Visit, envelope: Envelope, clock: Clock) -> Reply:
+def _answer_breakage(visit: Visit, envelope: answers.Envelope, clock: values.Clock) -> Reply:
     """Logs the exception that is being handled, and answers without its details."""
     _log.exception("breakage", extra={"ndc": visit.ndc, "operation": visit.operation})
     # The answer carries the ndc of the log line, by which an operator finds the reason.
-    return render_refusal(Refusal(get_result(codes.INTERNAL_ERROR)), visit.ndc, envelope, clock)
+    return render_refusal(values.Refusal(get_result(codes.INTERNAL_ERROR)), visit.ndc, envelope, clock)
 
 
-def render_refusal(refusal: Refusal, ndc: str, envelope: Envelope, clock: Clock) -> Reply:
-    answer = answer_refusal(refusal, envelope, ndc, clock.now())
+def render_refusal(refusal: values.Refusal, ndc: str, envelope: answers.Envelope, clock: values.Clock) -> Reply:
+    answer = answers.answer_refusal(refusal, envelope, ndc, clock.now())
     return Reply(answer.status, answer.body, headers=_headers_of(refusal), is_last=refusal.leaves_body_unread)
 
 
-def _headers_of(refusal: Refusal) -> tuple[tuple[bytes, bytes], ...]:
+def _headers_of(refusal: values.Refusal) -> tuple[tuple[bytes, bytes], ...]:
     match refusal:
-        case Unauthenticated():
+        case values.Unauthenticated():
             return ((b"www-authenticate", _CHALLENGE),)
-        case TooMany() | Overloaded() | TemporarilyUnavailable():
+        case values.TooMany() | values.Overloaded() | values.TemporarilyUnavailable():
             return ((b"retry-after", str(refusal.retry_after_s).encode()),)
-        case WrongMethod():
+        case values.WrongMethod():
             return ((b"allow", ", ".join(refusal.allowed).encode()),)
         case _:
             return ()
@@ -121,13 +110,13 @@ class Gateway:
         requires_tls: bool = False,
     ) -> None:
         self._app = app
-        self._routes = RouteTable(open_to_all_origins(rows))
+        self._routes = routes.RouteTable(routes.open_to_all_origins(rows))
         self._throttles = throttles
         self._proxies = proxies or Proxies()
         self._requires_tls = requires_tls
         self._in_flight = 0
 
-    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit:
+    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> Visit:
         """Decides by the head alone whether the body is read."""
         trace = self._app.random_bytes(16).hex()
         visit = Visit(trace, trace, head.method, self._routes.hide(head.path), head=head, began=perf_counter())
@@ -144,7 +133,7 @@ class Gateway:
             reply = msgspec.structs.replace(reply, headers=(*reply.headers, (HEADER, visit.warning)))
         return _open_to_origins(reply) if visit.is_for_any_origin else reply
 
-    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:
+    def refuse(self, refusal: values.Refusal, visit: Visit | None) -> Reply:
         ndc = visit.refusal_ndc if visit else self._app.random_bytes(16).hex()
         reply = render_refusal(refusal, ndc, self._app.envelope, self._app.clock)
         if visit is None:
@@ -161,35 +150,37 @@ class Gateway:
         count_request(visit.operation, reply.status, seconds)
         log_access(visit, reply.status, seconds)
 
-    def _check_head(self, visit: Visit, head: Head, peer: str, *, is_secure: bool) -> None:
+    def _check_head(self, visit: Visit, head: parsing.Head, peer: str, *, is_secure: bool) -> None:
         visit.body_bytes_max = LIMITS.body_bytes_max
         origin = self._proxies.get_request_origin(head, peer, is_secure=is_secure)
         visit.address, visit.is_secure = origin.address, origin.is_secure
         is_plain = self._requires_tls and not origin.is_secure
         if is_plain and not origin.is_through_proxy:
-            raise Forbidden(get_result(codes.UNAUTHENTICATED), "this host is reached by https, through its proxy")
+            raise values.Forbidden(
+                get_result(codes.UNAUTHENTICATED), "this host is reached by https, through its proxy"
+            )
         match = visit.match = self._routes.find(visit.method, head.path)
         row = match.row
         visit.operation, visit.is_for_any_origin = row.operation, row.is_for_any_origin
-        if row.traces_checkout and find_node(match.names[0]) is not None:
+        if row.traces_checkout and values.find_node(match.names[0]) is not None:
             visit.checkout_id = match.names[0]
         if is_plain and not row.is_for_probes:
             visit.refused = redirect(self._app.base_url, head)
             return
         # After the row is known, so that a shop's script can read that it shall come back.
         if self._in_flight > LIMITS.requests_in_flight_max:
-            raise Overloaded(get_result(codes.UNAVAILABLE), retry_after_s=1)
+            raise values.Overloaded(get_result(codes.UNAVAILABLE), retry_after_s=1)
         _check_repeated(head)
         self._check_right_to_send(visit, head, row)
 
-    def _check_right_to_send(self, visit: Visit, head: Head, row: RouteRow) -> None:
+    def _check_right_to_send(self, visit: Visit, head: parsing.Head, row: RouteRow) -> None:
         """Refuses a large body unless the header has a known token, before anything of the body is read."""
         if head.body_length > LIMITS.body_bytes_max:
-            raise make_body_too_large(LIMITS.body_bytes_max)
+            raise parsing.make_body_too_large(LIMITS.body_bytes_max)
         if row.access is not Access.OPEN:
             try:
                 visit.credential = find_credential(head.headers.get(b"authorization"), self._app.merchants)
-            except WrongToken:
+            except values.WrongToken:
                 self._slow_down(visit)
                 raise
         if visit.credential is not None:
@@ -198,9 +189,9 @@ class Gateway:
         if head.body_length <= visit.body_bytes_max:
             return
         if row.access is Access.OPEN:
-            raise make_body_too_large(visit.body_bytes_max)
+            raise parsing.make_body_too_large(visit.body_bytes_max)
         detail = f"a body of more than {visit.body_bytes_max} bytes needs an Authorization header"
-        raise Unauthenticated(get_result(codes.UNAUTHENTICATED), detail)
+        raise values.Unauthenticated(get_result(codes.UNAUTHENTICATED), detail)
 
     def _slow_down(self, visit: Visit) -> None:
         """Throttles wrong tokens alone, so that a merchant in the same network as a guesser is served as before."""
@@ -228,7 +219,7 @@ class Gateway:
             return await cast(OpenHandler, row.handler)(request, self._app)
         try:
             caller = recognise(request, row.access, self._app.merchants, visit.credential)
-        except WrongToken:
+        except values.WrongToken:
             self._slow_down(visit)
             raise
         visit.ndc = caller.ndc
@@ -243,23 +234,25 @@ class Gateway:
 
 
 def _open_to_origins(reply: Reply) -> Reply:
-    return msgspec.structs.replace(reply, headers=(*reply.headers, *ANY_ORIGIN))
+    return msgspec.structs.replace(reply, headers=(*reply.headers, *routes.ANY_ORIGIN))
 
 
-def _check_repeated(head: Head) -> None:
+def _check_repeated(head: parsing.Head) -> None:
     """A header that decides who asks, or for what, is sent once: of two, a proxy might read the other."""
     for name in head.repeated & _DECISIVE_HEADERS if head.repeated else ():
-        raise Refusal(get_result(codes.MALFORMED_REQUEST), f"the {name.decode().title()} header must not be repeated")
+        raise values.Refusal(
+            get_result(codes.MALFORMED_REQUEST), f"the {name.decode().title()} header must not be repeated"
+        )
 
 
-def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> Pairs:
+def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> fields.Pairs:
     """A POST's data comes in its body; of its query only the caller's identity counts.
 
     GET and DELETE speak by query.
     """
-    sent_in_query = read_form(query)
+    sent_in_query = fields.read_form(query)
     if method != "POST":
-        return sent_in_query + read_form(body) if method == "DELETE" else sent_in_query
+        return sent_in_query + fields.read_form(body) if method == "DELETE" else sent_in_query
     if body:
-        check_form_type(headers)
-    return [pair for pair in sent_in_query if is_identity_name(pair[0])] + read_form(body)
+        parsing.check_form_type(headers)
+    return [pair for pair in sent_in_query if fields.is_identity_name(pair[0])] + fields.read_form(body)

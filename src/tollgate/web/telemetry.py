@@ -18,8 +18,7 @@ import orjson
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from tollgate.catalog.card_numbers import hide_card_numbers
-from tollgate.catalog.suggestions import suggest_name
+from tollgate.catalog import card_numbers, suggestions
 from tollgate.contract.fields import Pairs, list_unknown
 from tollgate.values import hide_checkout_ids
 from tollgate.web.request import Access, RouteRow, Visit
@@ -101,7 +100,7 @@ def log_access(visit: Visit, status: int, seconds: float) -> None:
         "ndc": hide_checkout_ids(visit.ndc),
         "method": visit.method,
         # Without its query, which may carry what a log must not; the path itself is the caller's text too.
-        "path": hide_card_numbers(visit.path),
+        "path": card_numbers.hide_card_numbers(visit.path),
         "operation": visit.operation,
         "status": status,
         "ms": round(seconds * 1000, 2),
@@ -153,7 +152,7 @@ def warn_of_unknown(pairs: Pairs, row: RouteRow, visit: Visit) -> bytes:
 
 
 def _describe(name: str) -> str:
-    nearest = suggest_name(name)
+    nearest = suggestions.suggest_name(name)
     return f"{_clean(name)} (did you mean {nearest}?)" if nearest else _clean(name)
 
 

@@ -16,15 +16,11 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.brand_rows import Brand
-from tollgate.catalog.brands import CARD_BRANDS
-from tollgate.catalog.results import get_result
+from tollgate.catalog import brand_rows, brands, codes, results
 from tollgate.flows.checkouts import find_promised_script
 from tollgate.operations.app import App
 from tollgate.values import NotFound
-from tollgate.web.pages.rendering import Pages
-from tollgate.web.pages.scripts import join_modules, wrap_modules
+from tollgate.web.pages import rendering, scripts
 from tollgate.web.request import Access, Reply, Request, Routes
 from tollgate.widget.languages import ALIASES, LANGUAGES
 from tollgate.widget.marks import MARK_STYLE, MARKS
@@ -40,7 +36,7 @@ _PORT_MAX = 65535
 _VERSION_LENGTH = 16
 _ACCEPT_LENGTH_MAX = 2048
 
-_pages = Pages(FRAMES_FOLDER)
+_pages = rendering.Pages(FRAMES_FOLDER)
 
 
 ROUTES = Routes()
@@ -61,7 +57,7 @@ FIELDS: Mapping[str, Field] = {
 }
 
 
-def _describe(brand: Brand) -> dict[str, object]:
+def _describe(brand: brand_rows.Brand) -> dict[str, object]:
     return {
         "prefixes": brand.prefixes,
         "lengths": brand.lengths,
@@ -73,13 +69,13 @@ def _describe(brand: Brand) -> dict[str, object]:
 
 
 BRAND_ROWS = "const BRAND_ROWS = {};\n".format(
-    json.dumps({brand.code: _describe(brand) for brand in CARD_BRANDS}, separators=(",", ":"))
+    json.dumps({brand.code: _describe(brand) for brand in brands.CARD_BRANDS}, separators=(",", ":"))
 )
 """The facts by which a number is validated, as the script's first statement."""
 
 FRAME_ASSETS: Mapping[str, bytes] = {
     "frame.css": (FRAMES_FOLDER / "frame.css").read_bytes(),
-    "frame.js": wrap_modules(BRAND_ROWS + join_modules(FRAMES_FOLDER / "parts" / "start.js")),
+    "frame.js": scripts.wrap_modules(BRAND_ROWS + scripts.join_modules(FRAMES_FOLDER / "parts" / "start.js")),
 }
 
 FRAME_VERSION = hashlib.sha256(b"\0".join(FRAME_ASSETS.values())).hexdigest()[:_VERSION_LENGTH]
@@ -98,7 +94,7 @@ async def read_frame(request: Request, _app: App) -> Reply:
     (key,) = request.names
     field = FIELDS.get(key)
     if field is None:
-        raise NotFound(get_result(codes.INVALID_REQUEST), "no such field")
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such field")
     origins = [value for name, value in request.pairs if name == "origin"]
     if not 1 <= len(origins) <= ORIGINS_MAX or not all(map(is_origin, origins)):
         title, text = "No page to show this in", "The address does not name the shop's page as its origin."
@@ -180,10 +176,10 @@ def _render(value: object) -> str:
 
 
 def _join() -> Script:
-    modules, languages = join_modules(PARTS_FOLDER / "start.js"), _render_languages()
+    modules, languages = scripts.join_modules(PARTS_FOLDER / "start.js"), _render_languages()
     assets = (text for name in sorted(ASSETS) for text in (name.encode(), ASSETS[name].body))
     version = make_version((modules.encode(), languages.encode(), *assets))
-    return make_script(wrap_modules(f'const VERSION = "{version}";\n{languages}\n{modules}'), version)
+    return make_script(scripts.wrap_modules(f'const VERSION = "{version}";\n{languages}\n{modules}'), version)
 
 
 SCRIPT = _join()
@@ -235,7 +231,7 @@ async def read_widget_asset(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     asset = ASSETS.get(name)
     if asset is None:
-        raise NotFound(get_result(codes.INVALID_REQUEST), "no such file")
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
     # A form from before a release still gets its files, but nobody keeps them under the name of the older ones.
     kept = _KEPT_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
     return _pack(request, asset.body, asset.gzipped, asset.content_type, (kept, _NO_PAGE))

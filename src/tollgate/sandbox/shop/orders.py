@@ -13,15 +13,10 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.catalog import codes
-from tollgate.catalog.brands import find_brand
-from tollgate.catalog.results import get_result, is_pending, is_success
-from tollgate.contract.answers import answer_payment, answer_refusal
+from tollgate.catalog import brands, codes, results
+from tollgate.contract import answers, shopper_urls
 from tollgate.contract.fields import read_fields
-from tollgate.contract.shopper_urls import make_checkout_path
-from tollgate.flows import checkouts
-from tollgate.flows.pay import look_up
-from tollgate.flows.registrations import deregister
+from tollgate.flows import checkouts, pay, registrations
 from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.payments.checkout import Checkout, CheckoutKind
@@ -115,7 +110,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def resource_path(self) -> str:
-        return make_checkout_path(self.checkout.id, CheckoutKind.PAYMENT)
+        return shopper_urls.make_checkout_path(self.checkout.id, CheckoutKind.PAYMENT)
 
     @property
     def is_paid(self) -> bool:
@@ -145,7 +140,7 @@ async def get_channel_of_shop(app: App) -> Channel:
     tenant = await find_tenant(app.database)
     channel = None if tenant is None else app.merchants.find_channel(tenant.entity_id)
     if channel is None or channel.is_closed:
-        raise Refusal(get_result(codes.CHANNEL_CLOSED), "the sandbox merchant's channel is closed")
+        raise Refusal(results.get_result(codes.CHANNEL_CLOSED), "the sandbox merchant's channel is closed")
     return channel
 
 
@@ -220,7 +215,7 @@ async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Endi
     try:
         answer = await checkouts.read_checkout(app, order.id, CheckoutKind.PAYMENT, channel)
     except Refusal as refusal:
-        refused = orjson.loads(answer_refusal(refusal, app.envelope, ndc, app.clock.now()).body)
+        refused = orjson.loads(answers.answer_refusal(refusal, app.envelope, ndc, app.clock.now()).body)
         known = await _recall_ending(app, channel, order)
         return Ending(known or refused, _describe(refused))
     return Ending(orjson.loads(answer.body), "")
@@ -228,10 +223,10 @@ async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Endi
 
 async def _recall_ending(app: App, channel: Channel, order: Order) -> Mapping[str, Any] | None:
     checkout = await find_any_checkout(app, order.id) or order.checkout
-    payment = await look_up(app, channel.merchant_id, checkout.subject_id or "")
+    payment = await pay.look_up(app, channel.merchant_id, checkout.subject_id or "")
     if payment is None:
         return None
-    known: Mapping[str, Any] = orjson.loads(answer_payment(payment, app.envelope).body)
+    known: Mapping[str, Any] = orjson.loads(answers.answer_payment(payment, app.envelope).body)
     return known
 
 
@@ -242,7 +237,7 @@ def _describe(answer: Mapping[str, Any]) -> str:
 async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> None:
     fields = read_fields([], app.make_situation("delete_registration", channel))
     try:
-        await deregister(app, fields, stored_id, Call(channel, ndc))
+        await registrations.deregister(app, fields, stored_id, Call(channel, ndc))
     except Refusal:
         # Somebody has removed it already, and that is all that was wished.
         return
@@ -280,9 +275,9 @@ def make_receipt(order: Order, ending: Ending) -> Receipt:
 
 
 def _render_outcome(order: Order, ending: Ending) -> tuple[str, str, str]:
-    if is_success(ending.code):
+    if results.is_success(ending.code):
         return "good", "Thank you, it is paid", "Your order is on its way to you, or would be if this were a real shop."
-    if is_pending(ending.code):
+    if results.is_pending(ending.code):
         if order.checkout.subject_id:
             return "open", "Not decided yet", "Your payment is being processed. It may be paid any moment."
         return "open", "Nothing is paid yet", "You have not been charged."
@@ -301,7 +296,7 @@ def _is_payment(body: Mapping[str, Any]) -> bool:
 
 
 def _render_method_name(body: Mapping[str, Any]) -> str:
-    brand = find_brand(body.get("paymentBrand", ""))
+    brand = brands.find_brand(body.get("paymentBrand", ""))
     if brand is None:
         return ""
     card, bank = body.get("card", {}), body.get("bankAccount", {})

@@ -16,22 +16,7 @@ import orjson
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import is_success
 from tollgate.operations.app import App
-from tollgate.sandbox.shop import orders as till
-from tollgate.sandbox.shop.options import (
-    BRANDS,
-    COOKIE,
-    LANGUAGES,
-    SAMPLES,
-    SWITCHES,
-    Choices,
-    read_cards,
-    read_choices,
-    read_cookie,
-    recall_choices,
-    remember_cards,
-    render_steps,
-)
-from tollgate.sandbox.shop.orders import CURRENCY, QUANTITY_MAX, USUAL_CART, Cart, make_receipt, read_cart, render_price
+from tollgate.sandbox.shop import options, orders
 from tollgate.sandbox.tenant import SHOP
 from tollgate.values import MINUTE
 from tollgate.web.pages.rendering import Pages, StaticFiles, make_form_page_headers
@@ -54,14 +39,14 @@ class Here(msgspec.Struct, frozen=True):
     nonce: str
     """Lets the page's own inline script run, and no other."""
     shop: str = SHOP
-    name: str = till.SHOP_NAME
-    currency: str = CURRENCY
+    name: str = orders.SHOP_NAME
+    currency: str = orders.CURRENCY
 
     def file(self, name: str) -> str:
         return _FILES.get_path(name)
 
     def price(self, hundredths: int) -> str:
-        return render_price(hundredths)
+        return orders.render_price(hundredths)
 
 
 # ---- the cart ----
@@ -70,18 +55,18 @@ class Here(msgspec.Struct, frozen=True):
 @ROUTES.add("GET", SHOP, "shop_cart", Access.OPEN)
 async def show_cart(request: Request, app: App) -> Reply:
     """Shows the cart of the demo shop."""
-    return _show_cart(request, app, USUAL_CART, fault="")
+    return _show_cart(request, app, orders.USUAL_CART, fault="")
 
 
 @ROUTES.add("POST", _CHECKOUT, "shop_order", Access.OPEN)
 async def order_cart(request: Request, app: App) -> Reply:
     """Prepares a checkout for the cart; the answer is a redirect, so that a reload does not order again."""
-    cart = read_cart(request.pairs)
+    cart = orders.read_cart(request.pairs)
     if not cart.bought:
         return _show_cart(request, app, cart, fault="The cart is empty. Choose at least one thing.")
-    channel, choices = await till.get_channel_of_shop(app), _recall_choices(request)
-    checkout_id = await till.place_order(
-        app, channel, cart, read_cards(request, app), request.trace, choices.bank_delay_ms
+    channel, choices = await orders.get_channel_of_shop(app), _recall_choices(request)
+    checkout_id = await orders.place_order(
+        app, channel, cart, options.read_cards(request, app), request.trace, choices.bank_delay_ms
     )
     return _go(_CHECKOUT, id=checkout_id, lang=_read_language(request))
 
@@ -89,13 +74,13 @@ async def order_cart(request: Request, app: App) -> Reply:
 @ROUTES.add("POST", f"{SHOP}/forget", "shop_forget", Access.OPEN)
 async def forget_cards(request: Request, app: App) -> Reply:
     """Deletes the registrations of this visitor of the demo shop."""
-    channel = await till.get_channel_of_shop(app)
-    for stored_id in read_cards(request, app):
-        await till.forget_card(app, channel, stored_id, request.trace)
-    return _go(SHOP, headers=(remember_cards((), app),))
+    channel = await orders.get_channel_of_shop(app)
+    for stored_id in options.read_cards(request, app):
+        await orders.forget_card(app, channel, stored_id, request.trace)
+    return _go(SHOP, headers=(options.remember_cards((), app),))
 
 
-def _show_cart(request: Request, app: App, cart: Cart, fault: str) -> Reply:
+def _show_cart(request: Request, app: App, cart: orders.Cart, fault: str) -> Reply:
     here = _look_around(app)
     page = _PAGES.render(
         "goods.html",
@@ -104,8 +89,8 @@ def _show_cart(request: Request, app: App, cart: Cart, fault: str) -> Reply:
         step="Cart",
         cart=cart,
         fault=fault,
-        quantity_max=QUANTITY_MAX,
-        cards=len(read_cards(request, app)),
+        quantity_max=orders.QUANTITY_MAX,
+        cards=len(options.read_cards(request, app)),
         language=_read_language(request),
     )
     return _add_headers(page, app, here)
@@ -117,8 +102,8 @@ def _show_cart(request: Request, app: App, cart: Cart, fault: str) -> Reply:
 @ROUTES.add("GET", _CHECKOUT, "shop_checkout", Access.OPEN)
 async def show_checkout(request: Request, app: App) -> Reply:
     """Shows the demo shop's page with the payment form."""
-    channel = await till.get_channel_of_shop(app)
-    order = await till.find_order(app, channel, request.find("id"))
+    channel = await orders.get_channel_of_shop(app)
+    order = await orders.find_order(app, channel, request.find("id"))
     if order is None:
         return _show_over(app, 404)
     if order.is_paid:
@@ -128,7 +113,7 @@ async def show_checkout(request: Request, app: App) -> Reply:
         return _show_over(app, 410)
     language = _read_language(request)
     choices = _recall_choices(request)
-    options = {"locale": language or _guess_language(request), **choices.make_options()}
+    form_options = {"locale": language or _guess_language(request), **choices.make_options()}
     here = _look_around(app)
     page = _PAGES.render(
         "checkout.html",
@@ -137,16 +122,16 @@ async def show_checkout(request: Request, app: App) -> Reply:
         step="Payment",
         order=order,
         cart=order.cart,
-        brands=BRANDS,
-        options=options,
+        brands=options.BRANDS,
+        options=form_options,
         script_url=f"{app.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': order.id})}",
         result_path=_make_url(_RESULT, lang=language),
-        samples=SAMPLES,
-        languages=LANGUAGES,
+        samples=options.SAMPLES,
+        languages=options.LANGUAGES,
         language=language,
-        switches=SWITCHES,
+        switches=options.SWITCHES,
         choices=choices.by_key,
-        steps=render_steps(order, channel.id, app.base_url),
+        steps=options.render_steps(order, channel.id, app.base_url),
     )
     return _add_headers(page, app, here)
 
@@ -154,24 +139,24 @@ async def show_checkout(request: Request, app: App) -> Reply:
 @ROUTES.add("POST", f"{SHOP}/switches", "shop_switches", Access.OPEN)
 async def switch(request: Request, app: App) -> Reply:
     """Saves how the demo shop shows its form and how its bank behaves, or makes a checkout expire."""
-    channel, choices = await till.get_channel_of_shop(app), read_choices(request.pairs)
-    order = await till.find_order(app, channel, request.find("id"))
+    channel, choices = await orders.get_channel_of_shop(app), options.read_choices(request.pairs)
+    order = await orders.find_order(app, channel, request.find("id"))
     if order is not None and request.find("act") == "expire":
-        await till.expire_order(app, channel, order)
+        await orders.expire_order(app, channel, order)
     elif order is not None:
-        await till.set_bank_delay(app, channel, order, choices.bank_delay_ms)
+        await orders.set_bank_delay(app, channel, order, choices.bank_delay_ms)
     cookie = choices.make_cookie(is_secure=app.base_url.startswith("https:"))
     named = {"id": order.id} if order is not None else {}
     return _go(_CHECKOUT, headers=(cookie,), lang=_read_language(request), **named)
 
 
-def _recall_choices(request: Request) -> Choices:
-    return recall_choices(read_cookie(request, COOKIE))
+def _recall_choices(request: Request) -> options.Choices:
+    return options.recall_choices(options.read_cookie(request, options.COOKIE))
 
 
 def _read_language(request: Request) -> str:
     wished = request.find("lang")
-    return wished if wished in LANGUAGES else ""
+    return wished if wished in options.LANGUAGES else ""
 
 
 def _guess_language(request: Request) -> str:
@@ -189,12 +174,12 @@ async def show_result(request: Request, app: App) -> Reply:
 
     Nothing that the browser sends is trusted: it names the checkout, and the gateway says how it ended.
     """
-    channel = await till.get_channel_of_shop(app)
-    order = await till.find_order(app, channel, request.find("id"))
+    channel = await orders.get_channel_of_shop(app)
+    order = await orders.find_order(app, channel, request.find("id"))
     if order is None or request.find("resourcePath") != order.resource_path:
         return _show_over(app, 404)
-    ending = await till.ask_ending(app, channel, order, request.trace)
-    here, receipt = _look_around(app), make_receipt(order, ending)
+    ending = await orders.ask_ending(app, channel, order, request.trace)
+    here, receipt = _look_around(app), orders.make_receipt(order, ending)
     page = _PAGES.render(
         "result.html",
         here=here,
@@ -207,16 +192,16 @@ async def show_result(request: Request, app: App) -> Reply:
         may_try_again=_may_try_again(app, order, ending),
         again_url=_make_url(_CHECKOUT, id=order.id, lang=_read_language(request)),
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
-        steps=render_steps(order, channel.id, app.base_url),
+        steps=options.render_steps(order, channel.id, app.base_url),
     )
     reply = _add_headers(page, app, here)
     if ending.stored_id is None or not is_success(ending.code):
         return reply
-    cookie = remember_cards([ending.stored_id, *read_cards(request, app)], app)
+    cookie = options.remember_cards([ending.stored_id, *options.read_cards(request, app)], app)
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
 
 
-def _may_try_again(app: App, order: till.Order, ending: till.Ending) -> bool:
+def _may_try_again(app: App, order: orders.Order, ending: orders.Ending) -> bool:
     return not is_success(ending.code) and not order.is_paid and not order.checkout.is_over(app.clock.now())
 
 

@@ -14,24 +14,11 @@ from typing import Any
 
 import msgspec
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import CTR
+from cryptography.hazmat.primitives.ciphers import Cipher, aead, algorithms, modes
 from cryptography.hazmat.primitives.hmac import HMAC
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_der_private_key,
-    load_der_public_key,
-)
-from cryptography.x509.oid import NameOID
+from cryptography.hazmat.primitives.kdf import hkdf, x963kdf
 from joserfc.jwe import encrypt_compact
 from joserfc.jwk import RSAKey
 
@@ -69,13 +56,16 @@ def make_secrets() -> Secrets:
     )
     leaf = _issue("Tollgate Sandbox Wallet", leaf_key, intermediate_key, issuer=intermediate, mark=_LEAF_MARK)
     provider = Provider(
-        roots=(root.public_bytes(Encoding.PEM).decode(),),
-        certificates=(leaf.public_bytes(Encoding.DER), intermediate.public_bytes(Encoding.DER)),
-        leaf_key=_spell(leaf_key, Encoding.DER),
-        signing_key=_spell(signing_key, Encoding.DER),
+        roots=(root.public_bytes(serialization.Encoding.PEM).decode(),),
+        certificates=(
+            leaf.public_bytes(serialization.Encoding.DER),
+            intermediate.public_bytes(serialization.Encoding.DER),
+        ),
+        leaf_key=_spell(leaf_key, serialization.Encoding.DER),
+        signing_key=_spell(signing_key, serialization.Encoding.DER),
         recipients={wallet: _spell_public(key) for wallet, key in keys.items()},
     )
-    private_keys = {wallet: _spell(key, Encoding.PEM) for wallet, key in keys.items()}
+    private_keys = {wallet: _spell(key, serialization.Encoding.PEM) for wallet, key in keys.items()}
     return Secrets(provider, _spell_public(signing_key), private_keys)
 
 
@@ -88,7 +78,7 @@ def _issue(
     mark: str | None = None,
 ) -> x509.Certificate:
     """Without an issuer it is the root; whatever is not marked as a leaf may issue others."""
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    subject = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, name)])
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -109,12 +99,12 @@ def _make_curve_key() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
-def _spell(key: _Key, encoding: Encoding) -> bytes:
-    return key.private_bytes(encoding, PrivateFormat.PKCS8, NoEncryption())
+def _spell(key: _Key, encoding: serialization.Encoding) -> bytes:
+    return key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
 
 def _spell_public(key: _Key) -> bytes:
-    return key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return key.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 _INTEGER, _OCTETS, _NAME, _UTC_TIME, _GENERALIZED_TIME = 0x02, 0x04, 0x06, 0x17, 0x18
@@ -202,7 +192,7 @@ def make_a(provider: Provider, request: TokenRequest, random_bytes: RandomBytes)
     recipient = _load_recipient(provider, Wallet.A)
     ephemeral = ec.generate_private_key(ec.SECP256R1())
     parties = b"\x0did-aes256-GCMApple" + hashlib.sha256(MERCHANT_IDENTIFIER.encode()).digest()
-    key = X963KDF(hashes.SHA256(), 32, parties).derive(ephemeral.exchange(ec.ECDH(), recipient))
+    key = x963kdf.X963KDF(hashes.SHA256(), 32, parties).derive(ephemeral.exchange(ec.ECDH(), recipient))
     contents = {
         "applicationPrimaryAccountNumber": request.number,
         "applicationExpirationDate": f"{request.expiry_year[2:]}{request.expiry_month}28",
@@ -211,8 +201,10 @@ def make_a(provider: Provider, request: TokenRequest, random_bytes: RandomBytes)
         "paymentDataType": "3DSecure",
         "paymentData": {"onlinePaymentCryptogram": _make_cryptogram(random_bytes), "eciIndicator": "07"},
     }
-    encrypted = AESGCM(key).encrypt(bytes(16), _write(contents), None)
-    point = ephemeral.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    encrypted = aead.AESGCM(key).encrypt(bytes(16), _write(contents), None)
+    point = ephemeral.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
     transaction = random_bytes(32)
     signature = sign_message(
         point + encrypted + transaction, provider.certificates, _load_private(provider.leaf_key), request.made_at
@@ -228,7 +220,9 @@ def make_a(provider: Provider, request: TokenRequest, random_bytes: RandomBytes)
 
 def make_b(provider: Provider, request: TokenRequest, random_bytes: RandomBytes) -> str:
     intermediate = ec.generate_private_key(ec.SECP256R1())
-    point = intermediate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    point = intermediate.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
     key_expiration = _spell_milliseconds(request.made_at + DAY)
     signed_key = _write({"keyValue": _encode(point), "keyExpiration": key_expiration}).decode()
     card = {
@@ -269,10 +263,10 @@ def make_c(provider: Provider, request: TokenRequest, random_bytes: RandomBytes)
         "tokenPanExpiration": request.expiry_month + request.expiry_year[2:],
         "cryptogram": _make_cryptogram(random_bytes),
     }
-    recipient = load_der_public_key(provider.recipients[Wallet.C])
-    public_pem = recipient.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    algorithms = {"alg": "RSA-OAEP", "enc": "A128GCM"}
-    return encrypt_compact(algorithms, _write(contents), RSAKey.import_key(public_pem), list(algorithms.values()))
+    recipient = serialization.load_der_public_key(provider.recipients[Wallet.C])
+    public_pem = recipient.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    header = {"alg": "RSA-OAEP", "enc": "A128GCM"}
+    return encrypt_compact(header, _write(contents), RSAKey.import_key(public_pem), list(header.values()))
 
 
 MAKERS: Mapping[Wallet, Callable[[Provider, TokenRequest, RandomBytes], str]] = MappingProxyType(
@@ -282,10 +276,12 @@ MAKERS: Mapping[Wallet, Callable[[Provider, TokenRequest, RandomBytes], str]] = 
 
 def _encrypt_b(plain: bytes, recipient: ec.EllipticCurvePublicKey) -> str:
     ephemeral = ec.generate_private_key(ec.SECP256R1())
-    point = ephemeral.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    point = ephemeral.public_key().public_bytes(
+        serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
+    )
     shared = ephemeral.exchange(ec.ECDH(), recipient)
-    keys = HKDF(hashes.SHA256(), 64, salt=bytes(32), info=b"Google").derive(point + shared)
-    closing = Cipher(AES(keys[:32]), CTR(bytes(16))).encryptor()
+    keys = hkdf.HKDF(hashes.SHA256(), 64, salt=bytes(32), info=b"Google").derive(point + shared)
+    closing = Cipher(algorithms.AES(keys[:32]), modes.CTR(bytes(16))).encryptor()
     encrypted = closing.update(plain) + closing.finalize()
     mac = HMAC(keys[32:], hashes.SHA256())
     mac.update(encrypted)
@@ -304,14 +300,14 @@ def _sign_parts(key: ec.EllipticCurvePrivateKey, *parts: str) -> str:
 
 
 def _load_recipient(provider: Provider, wallet: Wallet) -> ec.EllipticCurvePublicKey:
-    key = load_der_public_key(provider.recipients[wallet])
+    key = serialization.load_der_public_key(provider.recipients[wallet])
     if not isinstance(key, ec.EllipticCurvePublicKey):
         raise TypeError("the provider keeps a key of another kind")
     return key
 
 
 def _load_private(source: bytes) -> ec.EllipticCurvePrivateKey:
-    key = load_der_private_key(source, None)
+    key = serialization.load_der_private_key(source, None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         raise TypeError("the provider keeps a key of another kind")
     return key

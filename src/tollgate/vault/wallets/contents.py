@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 
-from tollgate.catalog.brands import detect_brand
+from tollgate.catalog import brands, wallets
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import CardAccount, OpenedCard, OpenedWallet, make_card_summary
 from tollgate.values import ChannelId, Instant, Secret
 
@@ -37,7 +36,7 @@ def get_wallet_key_owner(channel_id: ChannelId, key_id: str) -> str:
 
 
 def make_opened(
-    wallet: Wallet,
+    wallet: wallets.Wallet,
     *,
     number: str,
     expiry: tuple[str, str],
@@ -61,7 +60,7 @@ def make_opened(
         cryptogram=Secret(cryptogram) if cryptogram else None,
         wallet=wallet,
     )
-    brand = detect_brand(number)
+    brand = brands.detect_brand(number)
     card = OpenedCard(
         account=account,
         card_summary=make_card_summary(number, account),

@@ -11,16 +11,8 @@ from collections.abc import Callable
 import msgspec
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_der_private_key,
-    load_der_public_key,
-    load_pem_private_key,
-)
 
 from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import WalletKey, WalletPublic
@@ -60,7 +52,9 @@ def check_wallet_key(
     private = _read_private(pem, is_new=is_new)
     _check_key(wallet, private)
     _check_public(wallet, public)
-    encoded = private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    encoded = private.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
     return private, msgspec.structs.replace(public, key_hash=hashlib.sha256(encoded).digest())
 
 
@@ -76,7 +70,9 @@ def seal_wallet_key(
 ) -> WalletKey:
     key_id = make_id(random_bytes)
     owner = get_wallet_key_owner(channel_id, key_id)
-    plain = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    plain = private.private_bytes(
+        serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     return WalletKey(
         id=key_id,
         channel_id=channel_id,
@@ -92,14 +88,14 @@ def unseal_wallet_key(key: WalletKey, keyring: Keyring) -> UnsealedKey:
         owner = get_wallet_key_owner(key.channel_id, key.id)
         plain = open_sealed(key.sealed_key, owner=owner, keyring=keyring)
         # The key was checked when it was sealed, and checking an RSA key takes longer than using it.
-        return _narrow(load_der_private_key(plain, None, unsafe_skip_rsa_key_validation=True))
+        return _narrow(serialization.load_der_private_key(plain, None, unsafe_skip_rsa_key_validation=True))
 
     return UnsealedKey(key.public, unseal)
 
 
 def _read_private(pem: bytes, *, is_new: bool) -> PrivateKey:
     try:
-        return _narrow(load_pem_private_key(pem, None, unsafe_skip_rsa_key_validation=is_new))
+        return _narrow(serialization.load_pem_private_key(pem, None, unsafe_skip_rsa_key_validation=is_new))
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise WalletKeyError("the private key is not a PEM file with an EC or RSA key and without password") from None
 
@@ -127,7 +123,7 @@ def _check_public(wallet: Wallet, public: WalletPublic) -> None:
         for root in public.roots:
             x509.load_pem_x509_certificate(root.encode())
         for signing_key in public.signing_keys:
-            if not isinstance(load_der_public_key(signing_key.key), ec.EllipticCurvePublicKey):
+            if not isinstance(serialization.load_der_public_key(signing_key.key), ec.EllipticCurvePublicKey):
                 raise WalletKeyError("root signing keys are EC keys")
     except (ValueError, UnsupportedAlgorithm):
         raise WalletKeyError("a root certificate or root signing key cannot be read") from None

@@ -17,8 +17,7 @@ from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import OpenedWallet, WalletKey
 from tollgate.values import Instant, Secret
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.wallets import wallet_a, wallet_b, wallet_c
-from tollgate.vault.wallets.contents import WalletTokenError
+from tollgate.vault.wallets import contents, wallet_a, wallet_b, wallet_c
 from tollgate.vault.wallets.keys import UnsealedKey, unseal_wallet_key
 
 _Open = Callable[[str, UnsealedKey, Instant], OpenedWallet]
@@ -51,7 +50,7 @@ def open_token(
             opened = _try_key(wallet, text, unseal_wallet_key(key, keyring), now)
             if opened is not None:
                 return opened
-    raise WalletTokenError
+    raise contents.WalletTokenError
 
 
 def _try_key(wallet: Wallet, text: str, key: UnsealedKey, now: Instant) -> OpenedWallet | None:

@@ -18,9 +18,8 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import OpenedWallet
 from tollgate.values import Instant
+from tollgate.vault.wallets import keys, signed_message
 from tollgate.vault.wallets.contents import check_age, make_opened
-from tollgate.vault.wallets.keys import UnsealedKey
-from tollgate.vault.wallets.signed_message import check_signed_message
 
 _VERSION = "EC_v1"
 _CRYPTOGRAM_TYPE = "3DSecure"
@@ -60,12 +59,12 @@ _read_token = msgspec.json.Decoder(_Token).decode
 _read_contents = msgspec.json.Decoder(_Contents).decode
 
 
-def open_with(text: str, key: UnsealedKey, now: Instant) -> OpenedWallet:
+def open_with(text: str, key: keys.UnsealedKey, now: Instant) -> OpenedWallet:
     token = _read_token(text)
     if token.version != _VERSION or not compare_digest(token.header.public_key_hash, key.public.key_hash):
         raise ValueError("made for another key")
     signed = _join_signed(token)
-    signed_at = check_signed_message(token.signature, signed, key.public.roots, now)
+    signed_at = signed_message.check_signed_message(token.signature, signed, key.public.roots, now)
     contents = _read_contents(_decrypt(token, key))
     sent = contents.payment_data
     if contents.payment_data_type != _CRYPTOGRAM_TYPE or not sent.online_payment_cryptogram:
@@ -93,7 +92,7 @@ def _join_signed(token: _Token) -> bytes:
     return header.ephemeral_public_key + token.data + transaction + application
 
 
-def _decrypt(token: _Token, key: UnsealedKey) -> bytes:
+def _decrypt(token: _Token, key: keys.UnsealedKey) -> bytes:
     sender = load_der_public_key(token.header.ephemeral_public_key)
     if not isinstance(sender, ec.EllipticCurvePublicKey):
         raise ValueError("the sender's key is of another type")

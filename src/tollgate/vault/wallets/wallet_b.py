@@ -12,9 +12,7 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import CTR
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import load_der_public_key
@@ -129,7 +127,7 @@ def _decrypt(message: _SignedMessage, recipient: ec.EllipticCurvePrivateKey) -> 
     mac.update(message.encrypted_message)
     if not compare_digest(mac.finalize(), message.tag):
         raise ValueError("the message was changed, or encrypted to another key")
-    opening = Cipher(AES(keys[:_KEY_BYTES]), CTR(bytes(16))).decryptor()
+    opening = Cipher(algorithms.AES(keys[:_KEY_BYTES]), modes.CTR(bytes(16))).decryptor()
     return opening.update(message.encrypted_message) + opening.finalize()
 
 

@@ -5,25 +5,12 @@ What a message means is known to the connector.
 
 from __future__ import annotations
 
-from tollgate.catalog import codes
-from tollgate.catalog.payment_types import AUTHENTICATION
-from tollgate.catalog.results import get_result
+from tollgate.catalog import codes, payment_types, results
 from tollgate.connectors.threeds import exchanges
 from tollgate.contract.answers import answer_payment
 from tollgate.contract.authentications import BROWSER_FIELDS, read_collected_browser
 from tollgate.contract.shopper_urls import METHOD_FIELD
-from tollgate.flows.pay import look_up
-from tollgate.flows.resume import (
-    Arrival,
-    Collect,
-    Forward,
-    GoHome,
-    Lost,
-    Wait,
-    accept_challenge_result,
-    accept_method_result,
-    arrive,
-)
+from tollgate.flows import pay, resume
 from tollgate.operations.app import App
 from tollgate.payments.authentication import Browser
 from tollgate.values import NotFound
@@ -47,9 +34,9 @@ async def create_authentication(request: Request, caller: Caller, app: App) -> R
 @ROUTES.add("GET", "/v1/threeDSecure/{id}", "read_authentication", Access.TOKEN)
 async def read_authentication(request: Request, caller: Caller, app: App) -> Reply:
     """Reads an authentication; 404 where there is none."""
-    payment = await look_up(app, caller.merchant_id, request.names[0])
-    if payment is None or payment.payment_type != AUTHENTICATION:
-        raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
+    payment = await pay.look_up(app, caller.merchant_id, request.names[0])
+    if payment is None or payment.payment_type != payment_types.AUTHENTICATION:
+        raise NotFound(results.get_result(codes.PAYMENT_UNKNOWN))
     return reply_with(answer_payment(payment, app.envelope))
 
 
@@ -59,14 +46,14 @@ async def take_result(request: Request, app: App) -> Reply:
 
     The status is always the same, because the protocol has its own words for what is wrong with a message.
     """
-    return Reply(200, await accept_challenge_result(app, request.names[0], request.body), _JSON)
+    return Reply(200, await resume.accept_challenge_result(app, request.names[0], request.body), _JSON)
 
 
 @ROUTES.add("POST", "/v1/threeDSecure/method/{token}", "take_method", Access.OPEN, hides_path=True)
 async def take_method(request: Request, app: App) -> Reply:
     """The issuer's hidden page (3DS method) reports that it is done."""
     sent = dict(request.pairs).get(METHOD_FIELD)
-    await accept_method_result(app, request.names[0], None if sent is None else exchanges.read_method_data(sent))
+    await resume.accept_method_result(app, request.names[0], None if sent is None else exchanges.read_method_data(sent))
     return _pages.end("Done", "")
 
 
@@ -83,18 +70,18 @@ _ONE_MOMENT = "We are checking this with your bank. Please do not close this pag
 async def receive_shopper(request: Request, app: App) -> Reply:
     """The shopper's browser comes back to a payment; `redirect.url` of an answer leads here."""
     shopper_token = request.names[0]
-    arrival = Arrival(
+    arrival = resume.Arrival(
         page_url=f"{app.base_url}/v1/shopper/{shopper_token}",
         shopper_token=shopper_token,
         browser=_read_browser(request),
         has_answer=any(name == _ANSWER for name, _ in request.pairs),
     )
-    match await arrive(app, arrival):
-        case GoHome(url=url, checkout_id=checkout_id) as home if url and checkout_id:
+    match await resume.arrive(app, arrival):
+        case resume.GoHome(url=url, checkout_id=checkout_id) as home if url and checkout_id:
             return _bring_home(url, checkout_id, home)
-        case GoHome(url=url):
+        case resume.GoHome(url=url):
             return _go(request, url) if url else _pages.end("Thank you", "You can close this page now.")
-        case Forward(url=url, fields=fields, is_nested=is_nested):
+        case resume.Forward(url=url, fields=fields, is_nested=is_nested):
             return _pages.render(
                 "forward.html",
                 form_targets=ANYWHERE,
@@ -108,9 +95,9 @@ async def receive_shopper(request: Request, app: App) -> Reply:
                 method="post",
                 fields=fields,
             )
-        case Collect() as collect:
+        case resume.Collect() as collect:
             return _collect(app, shopper_token, collect)
-        case Wait(note=note):
+        case resume.Wait(note=note):
             return _pages.render(
                 "wait.html",
                 framed_by=ANYWHERE,
@@ -119,7 +106,7 @@ async def receive_shopper(request: Request, app: App) -> Reply:
                 note=note,
                 url=f"/v1/shopper/{shopper_token}",
             )
-        case Lost():
+        case resume.Lost():
             return _pages.lose()
 
 
@@ -132,7 +119,7 @@ def _go(request: Request, url: str) -> Reply:
     )
 
 
-def _bring_home(url: str, checkout_id: str, home: GoHome) -> Reply:
+def _bring_home(url: str, checkout_id: str, home: resume.GoHome) -> Reply:
     """The shop's page may stand around this one, or have opened it."""
     return _pages.render(
         "home.html",
@@ -146,7 +133,7 @@ def _bring_home(url: str, checkout_id: str, home: GoHome) -> Reply:
     )
 
 
-def _collect(app: App, shopper_token: str, collect: Collect) -> Reply:
+def _collect(app: App, shopper_token: str, collect: resume.Collect) -> Reply:
     frame = None
     if collect.method_url is not None:
         frame = {

@@ -9,9 +9,7 @@ from functools import partial
 
 from tollgate.catalog.results import get_result
 from tollgate.contract.checkouts import Submission
-from tollgate.flows.checkouts import cancel_prepared, change_checkout, prepare_checkout, read_checkout
-from tollgate.flows.payment_links import end_payment_link, make_payment_link, read_link_payment, read_payment_link
-from tollgate.flows.resume import Lost
+from tollgate.flows import checkouts, payment_links, resume
 from tollgate.flows.submit import abandon_attempt, go_to_provider, show_form, submit_checkout
 from tollgate.operations.app import App
 from tollgate.payments.checkout import CheckoutKind
@@ -30,19 +28,19 @@ ROUTES = Routes()
 @ROUTES.add("POST", _PATH, "create_checkout")
 async def create_checkout(request: Request, caller: Caller, app: App) -> Reply:
     """Prepares a checkout for the hosted payment form; it lives for 30 minutes."""
-    return await answer_once(request, caller, app, prepare_checkout)
+    return await answer_once(request, caller, app, checkouts.prepare_checkout)
 
 
 @ROUTES.add("POST", f"{_PATH}/{{id}}", "update_checkout")
 async def update_checkout(request: Request, caller: Caller, app: App) -> Reply:
     """Changes a prepared checkout that nobody is paying, such as its amount."""
-    return await change_named(request, caller, app, change_checkout)
+    return await change_named(request, caller, app, checkouts.change_checkout)
 
 
 @ROUTES.add("DELETE", f"{_PATH}/{{id}}", "delete_checkout")
 async def delete_checkout(request: Request, caller: Caller, app: App) -> Reply:
     """Cancels a prepared checkout that nobody is paying."""
-    return reply_with(await cancel_prepared(app, request.names[0], get_channel(caller)))
+    return reply_with(await checkouts.cancel_prepared(app, request.names[0], get_channel(caller)))
 
 
 @ROUTES.add("GET", f"{_PATH}/{{id}}/registration", "read_checkout")
@@ -54,7 +52,7 @@ async def read_status(request: Request, caller: Caller, app: App) -> Reply:
     """
     is_told = request.method != "HEAD"
     return reply_with(
-        await read_checkout(app, request.names[0], _get_kind(request), get_channel(caller), is_told=is_told)
+        await checkouts.read_checkout(app, request.names[0], _get_kind(request), get_channel(caller), is_told=is_told)
     )
 
 
@@ -106,7 +104,7 @@ async def abandon(request: Request, app: App) -> Reply:
 async def send_to_provider(request: Request, app: App) -> Reply:
     """Shows the page that takes a shopper on to a provider which expects a form."""
     forward = await go_to_provider(app, request.names[0])
-    if isinstance(forward, Lost):
+    if isinstance(forward, resume.Lost):
         return _pages.lose()
     return _pages.render(
         "forward.html",
@@ -126,23 +124,23 @@ _LINKS_PATH = "/paybylink/v1"
 @ROUTES.add("POST", _LINKS_PATH, "create_payment_link")
 async def create_payment_link(request: Request, caller: Caller, app: App) -> Reply:
     """Creates a payment link: an address to send to a shopper, with a page that takes one payment."""
-    return await answer_once(request, caller, app, make_payment_link)
+    return await answer_once(request, caller, app, payment_links.make_payment_link)
 
 
 @ROUTES.add("GET", f"{_LINKS_PATH}/{{id}}", "read_payment_link", hides_path=True)
 async def show_payment_link(request: Request, caller: Caller, app: App) -> Reply:
     """Returns the status of a payment link: open, paid, expired or ended."""
-    return reply_with(await read_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
+    return reply_with(await payment_links.read_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
 
 
 @ROUTES.add("DELETE", f"{_LINKS_PATH}/{{id}}", "delete_payment_link", hides_path=True)
 async def delete_payment_link(request: Request, caller: Caller, app: App) -> Reply:
     """Ends a payment link that nobody has paid."""
-    return reply_with(await end_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
+    return reply_with(await payment_links.end_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
 
 
 @ROUTES.add("GET", f"{_LINKS_PATH}/{{id}}/checkouts/{{checkout}}/payment", "read_link_payment", hides_path=True)
 async def show_link_payment(request: Request, caller: Caller, app: App) -> Reply:
     """Returns the payment of a payment link, any number of times."""
     link_id, checkout_id = request.names
-    return reply_with(await read_link_payment(app, link_id, checkout_id, get_channel(caller)))
+    return reply_with(await payment_links.read_link_payment(app, link_id, checkout_id, get_channel(caller)))

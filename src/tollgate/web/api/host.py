@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import orjson
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import RESULTS, get_result
+from tollgate.catalog import codes, results
 from tollgate.contract.answers import encode_answer
 from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, RouteRow, Routes, reply_with
 from tollgate.web.telemetry import CONTENT_TYPE, render_metrics
 
-_CODES = [{"code": row.code, "description": row.description} for row in RESULTS.values()]
+_CODES = [{"code": row.code, "description": row.description} for row in results.RESULTS.values()]
 
 
 ROUTES = Routes()
@@ -20,7 +19,7 @@ ROUTES = Routes()
 @ROUTES.add("GET", "/v1/resultcodes", "result_codes", Access.OPEN)
 async def read_result_codes(request: Request, app: App) -> Reply:
     """Lists all result codes."""
-    result = get_result(codes.REQUEST_SUCCEEDED)
+    result = results.get_result(codes.REQUEST_SUCCEEDED)
     body = app.envelope.wrap(result, request.trace, app.clock.now(), resultCodes=_CODES)
     return reply_with(encode_answer(200, body))
 

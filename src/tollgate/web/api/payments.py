@@ -8,16 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-from tollgate.catalog import codes
+from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result
-from tollgate.contract.accounts import find_wallet_call
-from tollgate.contract.answers import Answer, answer_payment
+from tollgate.contract import accounts, answers, follow_ups, orders, registered, registrations
 from tollgate.contract.fields import Fields, read_fields
-from tollgate.contract.follow_ups import check_reference, find_reference, make_unknown_reference, read_follow_up
-from tollgate.contract.orders import read_order
-from tollgate.contract.registered import find_registration_id
-from tollgate.contract.registrations import answer_registration
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import look_up, look_up_registration, pay, show_registration
 from tollgate.operations.app import App, Call
@@ -49,15 +43,15 @@ async def begin(request: Request, caller: Caller, app: App, registration_id: str
     if earlier is not None:
         return replay(earlier)
     call = Call(channel, caller.ndc, idempotency_key)
-    named_id = find_reference(fields)
+    named_id = follow_ups.find_reference(fields)
     if named_id is not None:
         return await _refer(app, fields, named_id, call)
-    registration_id = registration_id or find_registration_id(fields)
+    registration_id = registration_id or registered.find_registration_id(fields)
     stored = await open_registration(app, caller.merchant_id, registration_id) if registration_id else None
     if stored is not None:
         refuse_exposed(stored.account, fields.echo, idempotency_key)
-    wallet = None if registration_id else find_wallet_call(fields)
-    order = read_order(
+    wallet = None if registration_id else accounts.find_wallet_call(fields)
+    order = orders.read_order(
         fields,
         channel,
         today=app.today,
@@ -74,7 +68,7 @@ async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
     """Follows a payment up: CP, RV, RF, RB, or PA to raise or renew an authorization."""
     channel, named_id = get_channel(caller), request.names[0]
     fields = read_fields(request.pairs, app.make_situation(request.operation, channel))
-    check_reference(fields, named_id, channel)
+    follow_ups.check_reference(fields, named_id, channel)
     idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, request.path, fields)
     earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
@@ -87,24 +81,26 @@ async def _refer(app: App, fields: Fields, named_id: str, call: Call) -> Reply:
     merchant_id = call.channel.merchant_id
     payment = await look_up(app, merchant_id, named_id)
     if payment is None and await look_up_registration(app, merchant_id, named_id) is None:
-        raise make_unknown_reference(fields)
+        raise follow_ups.make_unknown_reference(fields)
     return await _follow(app, fields, named_id, call)
 
 
 async def _follow(app: App, fields: Fields, named_id: str, call: Call) -> Reply:
-    wanted = read_follow_up(fields, call.channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
+    wanted = follow_ups.read_follow_up(
+        fields, call.channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live
+    )
     return count(wanted.payment_type, await follow_up(app, wanted, named_id, call))
 
 
-def count(payment_type: str, answer: Answer) -> Reply:
+def count(payment_type: str, answer: answers.Answer) -> Reply:
     """An answer without a code was kept for its key by a request that came at the same time."""
     if not answer.code:
         return replay(answer)
-    count_payment(payment_type, get_result(answer.code).group)
+    count_payment(payment_type, results.get_result(answer.code).group)
     return reply_with(answer)
 
 
-def replay(earlier: Answer) -> Reply:
+def replay(earlier: answers.Answer) -> Reply:
     return Reply(earlier.status, earlier.body, headers=_REPLAYED)
 
 
@@ -114,11 +110,11 @@ async def read_payment(request: Request, caller: Caller, app: App) -> Reply:
     subject_id = request.names[0]
     payment = await look_up(app, caller.merchant_id, subject_id)
     if payment is not None:
-        return reply_with(answer_payment(payment, app.envelope))
+        return reply_with(answers.answer_payment(payment, app.envelope))
     if await look_up_registration(app, caller.merchant_id, subject_id) is None:
-        raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
+        raise NotFound(results.get_result(codes.PAYMENT_UNKNOWN))
     registration = await show_registration(app, caller.merchant_id, subject_id)
-    return reply_with(answer_registration(registration, app.envelope))
+    return reply_with(registrations.answer_registration(registration, app.envelope))
 
 
 def read_key(request: Request) -> str | None:
@@ -127,12 +123,12 @@ def read_key(request: Request) -> str | None:
         return None
     if len(key) > LIMITS.idempotency_key_length_max or not _KEY.fullmatch(key):
         message = f"must have 1 to {LIMITS.idempotency_key_length_max} visible ASCII characters"
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("Idempotency-Key", message)])
+        raise InvalidParameters(results.get_result(codes.INVALID_REQUEST), [Fault("Idempotency-Key", message)])
     return key
 
 
-Flow = Callable[[App, Fields, Call], Awaitable[Answer]]
-Change = Callable[[App, Fields, str, Call], Awaitable[Answer]]
+Flow = Callable[[App, Fields, Call], Awaitable[answers.Answer]]
+Change = Callable[[App, Fields, str, Call], Awaitable[answers.Answer]]
 """A flow that changes what the path names by its id."""
 
 
@@ -158,7 +154,7 @@ async def answer_once(
 async def change_named(request: Request, caller: Caller, app: App, change: Change, **rest: str) -> Reply:
     """rest: the keyword arguments of `answer_once`."""
 
-    def flow(app: App, fields: Fields, call: Call) -> Awaitable[Answer]:
+    def flow(app: App, fields: Fields, call: Call) -> Awaitable[answers.Answer]:
         return change(app, fields, request.names[0], call)
 
     return await answer_once(request, caller, app, flow, **rest)

@@ -5,17 +5,12 @@ What a change does is decided in `flows`.
 
 from __future__ import annotations
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
-from tollgate.contract.accounts import find_wallet_call
-from tollgate.contract.answers import Answer
+from tollgate.catalog import codes, results
+from tollgate.contract import accounts, answers, registrations, schedules
 from tollgate.contract.fields import Fields
-from tollgate.contract.registrations import answer_registration, check_alone, read_registration_order
-from tollgate.contract.schedules import DESCHEDULES, RESCHEDULES, SCHEDULES
-from tollgate.flows.pay import show_registration
+from tollgate.flows import pay, tokenize
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
 from tollgate.flows.schedules import create_schedule, deschedule, reschedule, show_schedule
-from tollgate.flows.tokenize import accept_token_event
 from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_wallet
 from tollgate.values import NotFound
@@ -31,10 +26,10 @@ async def create_registration(request: Request, caller: Caller, app: App) -> Rep
     return await answer_once(request, caller, app, _register)
 
 
-async def _register(app: App, fields: Fields, call: Call) -> Answer:
-    check_alone(fields)
-    wallet = find_wallet_call(fields)
-    order = read_registration_order(
+async def _register(app: App, fields: Fields, call: Call) -> answers.Answer:
+    registrations.check_alone(fields)
+    wallet = accounts.find_wallet_call(fields)
+    order = registrations.read_registration_order(
         fields,
         call.channel,
         today=app.today,
@@ -48,8 +43,8 @@ async def _register(app: App, fields: Fields, call: Call) -> Answer:
 @ROUTES.add("GET", "/v1/registrations/{id}", "read_registration", Access.TOKEN)
 async def read_registration(request: Request, caller: Caller, app: App) -> Reply:
     """Reads a registration; 404 where there is none. Some clients use the second path."""
-    registration = await show_registration(app, caller.merchant_id, request.names[0])
-    return reply_with(answer_registration(registration, app.envelope))
+    registration = await pay.show_registration(app, caller.merchant_id, request.names[0])
+    return reply_with(registrations.answer_registration(registration, app.envelope))
 
 
 @ROUTES.add("POST", "/v1/registrations/{id}", "update_registration")
@@ -84,20 +79,22 @@ _OLDER_PATH = "/v1/schedules"
 @ROUTES.add("POST", _SCHEDULES_PATH, "schedule")
 async def make_schedule(request: Request, caller: Caller, app: App) -> Reply:
     """Schedules payments by a registration (SD): `registrationId`, an amount and `job.*`. One path is older."""
-    return await answer_once(request, caller, app, create_schedule, payment_type=SCHEDULES, path=_SCHEDULES_PATH)
+    return await answer_once(
+        request, caller, app, create_schedule, payment_type=schedules.SCHEDULES, path=_SCHEDULES_PATH
+    )
 
 
 @ROUTES.add("POST", f"{_SCHEDULES_PATH}/{{id}}/reschedule", "reschedule")
 async def replace_schedule(request: Request, caller: Caller, app: App) -> Reply:
     """Replaces a schedule (RS): another plan, amount or registration; its answer has the new id."""
-    return await _change(request, caller, app, RESCHEDULES, reschedule)
+    return await _change(request, caller, app, schedules.RESCHEDULES, reschedule)
 
 
 @ROUTES.add("DELETE", f"{_OLDER_PATH}/{{id}}", "delete_schedule")
 @ROUTES.add("POST", f"{_SCHEDULES_PATH}/{{id}}/deschedule", "deschedule")
 async def end_schedule(request: Request, caller: Caller, app: App) -> Reply:
     """Ends a schedule (DS), named by any id of its series. One path is older."""
-    return await _change(request, caller, app, DESCHEDULES, deschedule)
+    return await _change(request, caller, app, schedules.DESCHEDULES, deschedule)
 
 
 @ROUTES.add("GET", f"{_SCHEDULES_PATH}/{{id}}", "read_schedule", Access.TOKEN)
@@ -119,6 +116,6 @@ async def take_token_event(request: Request, app: App) -> Reply:
 
     A wrong address gets the same answer as a path that does not exist.
     """
-    if not await accept_token_event(app, request.names[0], request.body):
-        raise NotFound(get_result(codes.INVALID_REQUEST), "no such path")
+    if not await tokenize.accept_token_event(app, request.names[0], request.body):
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such path")
     return Reply(200, b"{}")

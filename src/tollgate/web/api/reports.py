@@ -7,24 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.catalog import codes
+from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result
-from tollgate.contract.answers import answer_payment
-from tollgate.contract.reports import (
-    BOTH_NAMES,
-    ONE_NAME,
-    Question,
-    answer_aggregations,
-    answer_chain,
-    answer_payment_page,
-    answer_report_entries,
-    read_aggregation,
-    read_days,
-    read_question,
-)
-from tollgate.flows.pay import look_up
-from tollgate.flows.report import list_all_completed, list_completed, search, show_chain, show_chains, sum_up
+from tollgate.contract import answers, reports
+from tollgate.flows import pay, report
 from tollgate.operations.app import App
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Page, Period, ReportEntry, Window
@@ -40,8 +26,8 @@ async def query_payment(request: Request, caller: Caller, app: App) -> Reply:
     question = _read_question(request, caller, app, "query", LIMITS.query_page)
     payment = await _find(request, caller, app)
     if not question.with_linked:
-        return reply_with(answer_payment(payment, app.envelope))
-    return reply_with(answer_chain(payment, await show_chain(app, payment), app.envelope))
+        return reply_with(answers.answer_payment(payment, app.envelope))
+    return reply_with(reports.answer_chain(payment, await report.show_chain(app, payment), app.envelope))
 
 
 @ROUTES.add("GET", "/v3/query/{id}", "query")
@@ -49,42 +35,42 @@ async def query_record(request: Request, caller: Caller, app: App) -> Reply:
     """Reports on one payment as a list; its whole chain on request."""
     question = _read_question(request, caller, app, "query", LIMITS.query_page)
     payment = await _find(request, caller, app)
-    chain = await show_chain(app, payment) if question.with_linked else [payment]
+    chain = await report.show_chain(app, payment) if question.with_linked else [payment]
     rows = [member for member in chain if question.search.fits(member)]
     page = Page(rows=rows, pages=1, page_no=1, cursor=None)
-    return _answer_payments(page, None, BOTH_NAMES, caller, app)
+    return _answer_payments(page, None, reports.BOTH_NAMES, caller, app)
 
 
 @ROUTES.add("GET", "/v1/query", "query_list")
 async def query_payments(request: Request, caller: Caller, app: App) -> Reply:
     """Reports on all payments with one of the merchant's references, oldest first."""
     question = _read_question(request, caller, app, "query_list", LIMITS.query_page_max)
-    return await _search(question, ONE_NAME, caller, app)
+    return await _search(question, reports.ONE_NAME, caller, app)
 
 
 @ROUTES.add("GET", "/v3/query", "query_list")
 async def query_records(request: Request, caller: Caller, app: App) -> Reply:
     """Reports on payments by reference or by dates, oldest first, in pages."""
     question = _read_question(request, caller, app, "search", LIMITS.query_page)
-    return await _search(question, BOTH_NAMES, caller, app)
+    return await _search(question, reports.BOTH_NAMES, caller, app)
 
 
-def _read_question(request: Request, caller: Caller, app: App, operation: str, rows_max: int) -> Question:
+def _read_question(request: Request, caller: Caller, app: App, operation: str, rows_max: int) -> reports.Question:
     situation = app.make_situation(operation, get_channel(caller))
-    return read_question(request.pairs, situation, rows_max)
+    return reports.read_question(request.pairs, situation, rows_max)
 
 
 async def _find(request: Request, caller: Caller, app: App) -> Payment:
-    payment = await look_up(app, caller.merchant_id, request.names[0])
+    payment = await pay.look_up(app, caller.merchant_id, request.names[0])
     if payment is None or payment.channel_id != get_channel(caller).id:
-        raise Refusal(get_result(codes.PAYMENT_UNKNOWN))
+        raise Refusal(results.get_result(codes.PAYMENT_UNKNOWN))
     return payment
 
 
-async def _search(question: Question, names: Sequence[str], caller: Caller, app: App) -> Reply:
+async def _search(question: reports.Question, names: Sequence[str], caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
-    page = await search(app, channel, question.search, question.window)
-    chains = await show_chains(app, channel, page.rows) if question.with_linked else None
+    page = await report.search(app, channel, question.search, question.window)
+    chains = await report.show_chains(app, channel, page.rows) if question.with_linked else None
     return _answer_payments(page, chains, names, caller, app)
 
 
@@ -92,40 +78,40 @@ def _answer_payments(
     page: Page[Payment], chains: dict[str, list[Payment]] | None, names: Sequence[str], caller: Caller, app: App
 ) -> Reply:
     if not page.rows and page.cursor is None:
-        raise Refusal(get_result(codes.PAYMENT_UNKNOWN))
-    return reply_with(answer_payment_page(page, chains, names, app.envelope, caller.ndc, app.clock.now()))
+        raise Refusal(results.get_result(codes.PAYMENT_UNKNOWN))
+    return reply_with(reports.answer_payment_page(page, chains, names, app.envelope, caller.ndc, app.clock.now()))
 
 
 @ROUTES.add("GET", "/reports/v1/reconciliations/aggregations", "reconciliations")
 async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply:
     """Sums up what was earned, for every day and currency."""
     channel = get_channel(caller)
-    period = read_days(request.pairs, app.make_situation("reconciliations", channel))
-    tallies = await sum_up(app, channel, period)
-    return reply_with(answer_aggregations(tallies, app.envelope, caller.ndc, app.clock.now()))
+    period = reports.read_days(request.pairs, app.make_situation("reconciliations", channel))
+    tallies = await report.sum_up(app, channel, period)
+    return reply_with(reports.answer_aggregations(tallies, app.envelope, caller.ndc, app.clock.now()))
 
 
 @ROUTES.add("GET", "/reports/v1/reconciliations/aggregations/{id}", "reconciliations")
 async def read_reconciliations(request: Request, caller: Caller, app: App) -> Reply:
     """Lists all transactions of one of those sums at once."""
     period, _ = _read_period(request, caller, app)
-    return _answer_entries(await list_all_completed(app, get_channel(caller), period), caller, app)
+    return _answer_entries(await report.list_all_completed(app, get_channel(caller), period), caller, app)
 
 
 @ROUTES.add("GET", "/reports/v2/reconciliations/aggregations/{id}", "reconciliations")
 async def read_reconciliation_page(request: Request, caller: Caller, app: App) -> Reply:
     """Lists the transactions of one of those sums, in pages."""
     period, window = _read_period(request, caller, app)
-    return _answer_entries(await list_completed(app, get_channel(caller), period, window), caller, app)
+    return _answer_entries(await report.list_completed(app, get_channel(caller), period, window), caller, app)
 
 
 def _read_period(request: Request, caller: Caller, app: App) -> tuple[Period, Window]:
     situation = app.make_situation("query", get_channel(caller))
-    wanted = read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
+    wanted = reports.read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
     if wanted is None:
-        raise Refusal(get_result(codes.PAYMENT_UNKNOWN))
+        raise Refusal(results.get_result(codes.PAYMENT_UNKNOWN))
     return wanted
 
 
 def _answer_entries(page: Page[ReportEntry], caller: Caller, app: App) -> Reply:
-    return reply_with(answer_report_entries(page, app.envelope, caller.ndc, app.clock.now()))
+    return reply_with(reports.answer_report_entries(page, app.envelope, caller.ndc, app.clock.now()))

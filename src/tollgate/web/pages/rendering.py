@@ -14,9 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
-from tollgate.catalog.shape import is_unsafe_scheme
+from tollgate.catalog import codes, results, shape
 from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web.pages.scripts import read_browser_file
@@ -40,7 +38,7 @@ def check_address(url: str) -> str:
     """The same address, if a page may lead there: a path of our own, the web, or the scheme of an app."""
     is_own = url.startswith("/") and not url.startswith("//")
     scheme, slashes, _rest = url.partition("://")
-    if _MISREAD.search(url) or not (is_own or (slashes and not is_unsafe_scheme(scheme))):
+    if _MISREAD.search(url) or not (is_own or (slashes and not shape.is_unsafe_scheme(scheme))):
         raise UnsafeAddress("a page cannot lead to an address of this scheme")
     return url
 
@@ -148,7 +146,7 @@ class StaticFiles:
         hash_asked, name = request.names
         asset = self.assets.get(name)
         if asset is None:
-            raise NotFound(get_result(codes.INVALID_REQUEST), "no such file")
+            raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
         # A page from before a release still gets a file, but nobody keeps it under the hash of the older one.
         headers = _KEPT_FOR_GOOD if hash_asked == asset.hash else ()
         return Reply(200, asset.body, asset.content_type, headers)
