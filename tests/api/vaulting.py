@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from api.merchants import find_merchant_id, run_command
 from gateway import Client, GatewayProcess
-from tollgate.operations.registrations import make_registration_owner
+from tollgate.operations.accounts import make_registration_owner
 from tollgate.payments.accounts import CardAccount, make_card_summary
 from tollgate.payments.order import TestMode
 from tollgate.payments.registration import NewRegistration, Registration, RegistrationState

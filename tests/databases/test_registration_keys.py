@@ -12,9 +12,9 @@ from databases.banking import MERCHANT, Bank, open_bank
 from databases.storing import CARD_NUMBERS, look, order_card, read_row, store
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.operations.accounts import make_registration_owner, open_registration
 from tollgate.operations.app import App
 from tollgate.operations.network_tokens import make_token_owner
-from tollgate.operations.registrations import make_registration_owner, open_registration
 from tollgate.payments.accounts import CardAccount, TokenAccount
 from tollgate.payments.registration import Registration
 from tollgate.store import registrations

@@ -20,9 +20,9 @@ from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import read_registration_order
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
 from tollgate.flows.verify import verify
+from tollgate.operations.accounts import open_registration
 from tollgate.operations.app import Call
 from tollgate.operations.idempotency import keep_answer_writes
-from tollgate.operations.registrations import open_registration
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.registration import Registration, RegistrationState
 from tollgate.payments.schedule import Schedule, ScheduleState

@@ -12,7 +12,7 @@ from databases.storing import look, order_card, order_debit, read_row, store
 from outbox import list_events
 from tollgate.flows.erase import erase_registration
 from tollgate.flows.recover import run_recovery_task
-from tollgate.operations.registrations import open_registration
+from tollgate.operations.accounts import open_registration
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.registration import NewRegistration, Registration, RegistrationEvent, RegistrationState
 from tollgate.store.database import Database

@@ -17,9 +17,9 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import look_up
 from tollgate.flows.recover import complete_overdue
 from tollgate.flows.resume import GoHome
+from tollgate.operations.accounts import open_registration
 from tollgate.operations.app import App
 from tollgate.operations.charging import conclude
-from tollgate.operations.registrations import open_registration
 from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.payments.registration import RegistrationEvent, RegistrationState, wipe
 from tollgate.store import registrations

@@ -16,9 +16,9 @@ from tollgate.contract import checkouts, links, orders, registrations, shopper_u
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.fields import Fields, merge_echo, read_fields
 from tollgate.operations import idempotency, routes, signing
+from tollgate.operations.accounts import get_registration
 from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, get_own_checkout, open_prepared, seal_prepared
-from tollgate.operations.registrations import get_registration
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, Reminder, Script
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment

@@ -15,7 +15,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.follow_ups import check_lifecycle
 from tollgate.flows.pay import look_up, look_up_registration
-from tollgate.operations import charging, idempotency, registrations, routes, signing
+from tollgate.operations import accounts, charging, idempotency, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.payments.chain import ChainContext, Plan, Refused, decide_follow_up
 from tollgate.payments.completion import get_known_verdict
@@ -36,7 +36,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
         route = routes.choose_route(app, channel, named.test_mode, named.brand)
         context = await charging.make_chain_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
-        await registrations.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
+        await accounts.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
         started = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
@@ -138,7 +138,7 @@ async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: st
     for _ in range(LIMITS.reservation_tries_max):
         named = await get_named_payment(app, fact.payment_type, named_id, call.channel)
         context = await charging.read_chain_context(app, named)
-        await registrations.refuse_exposed_payment(app, context.first, fact.echo, None)
+        await accounts.refuse_exposed_payment(app, context.first, fact.echo, None)
         decision = decide_follow_up(
             charging.make_follow_up_request(fact, named), context, charging.make_terms(app, call.channel, named)
         )

@@ -13,7 +13,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
 from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
-from tollgate.operations import charging, idempotency, registrations, routes, signing
+from tollgate.operations import accounts, charging, idempotency, routes, signing
 from tollgate.operations.app import App, Call
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
@@ -56,8 +56,7 @@ async def pay(
     payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     new = None
     if order.registers:
-        registering = await registrations.prepare_registration(app, order, call, payment_id)
-        order, new = registering.order, registering.new
+        order, new = await accounts.prepare_registration(app, order, call, payment_id)
     started = start_attempt(app, order, call, payment_id, patience_s)
     if not await write_start(app, started, seal(app, order, started), idempotency_key, new, guards):
         return await idempotency.answer_taken_key(app, idempotency_key)
@@ -156,7 +155,7 @@ async def look_up_registration(app: App, merchant_id: MerchantId, registration_i
 
 async def show_registration(app: App, merchant_id: MerchantId, registration_id: str) -> Registration:
     """As its merchant may read it, or the reason why there is nothing to read."""
-    registration = await registrations.get_registration(app, merchant_id, registration_id, unknown=NotFound)
+    registration = await accounts.get_registration(app, merchant_id, registration_id, unknown=NotFound)
     if registration.state in WIPED:
         raise Refusal(get_result(UNUSABLE[registration.state]))
     return registration

@@ -12,8 +12,7 @@ from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract import registrations
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
-from tollgate.operations import idempotency, network_tokens
-from tollgate.operations import registrations as accounts
+from tollgate.operations import accounts, idempotency, network_tokens
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.payments.registration import (
     UNUSABLE,
@@ -66,9 +65,6 @@ Change = Callable[[Stored], tuple[list[Write], Answer]]
 """Decides what is written about a registration, and what is answered once it is."""
 
 
-# ---- making one ----
-
-
 async def register(
     app: App,
     order: registrations.RegistrationOrder,
@@ -81,8 +77,8 @@ async def register(
     `guard` returns writes that must succeed in the same commit.
     """
     known = None
-    if order.account is not None and not order.objection and not order.forced_code:
-        known = await accounts.find_same(app, call.channel, order.account, order.brand, order.card_summary)
+    if not order.objection and not order.forced_code:
+        known = await accounts.find_same(app, call.channel, order)
     inserting: list[Write] = []
     registration = known
     if registration is None:
@@ -104,7 +100,7 @@ def _make_registration(app: App, order: registrations.RegistrationOrder, call: C
     )
     if order.account is None or registration.state is RegistrationState.REJECTED:
         return NewRegistration(registration, None)
-    account = accounts.sign_mandate(order.account, registration_id, app.clock.now())
+    account = accounts.sign_mandate(order.account, registration_id, app.today)
     return accounts.seal_registration(app, registration, account)
 
 
@@ -112,9 +108,6 @@ def choose_state(code: str) -> RegistrationState:
     if is_success(code):
         return RegistrationState.ACTIVE
     return RegistrationState.PENDING if is_pending(code) else RegistrationState.REJECTED
-
-
-# ---- changing one ----
 
 
 async def reregister(app: App, fields: Fields, registration_id: str, call: Call) -> Answer:
@@ -198,7 +191,7 @@ def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list
     unit = store_registrations.change_registration_writes(
         confirmed, stored.sealed_account, stored.sealed_token, event=RegistrationEvent.CREATED, at=now
     )
-    if network_tokens.wants_token(app, registration.channel_id, registration.brand, registration.test_mode):
+    if network_tokens.wants_token(app, registration):
         unit += jobs.ensure_job_writes(
             store_registrations.make_token_job(registration.merchant_id, registration.id, now)
         )
@@ -209,7 +202,7 @@ def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[
     registration, sealed, now = stored.registration, stored.sealed_account, app.clock.now()
     registrations.find_mode(fields, registration, is_live=app.is_live)
     owner = accounts.make_registration_owner(registration)
-    account = None if sealed is None else sealing.open_account(sealed, owner=owner, keyring=app.keyring)
+    account = None if sealed is None else accounts.open_registered(registration, sealed, app.keyring)
     changed, account = registrations.apply_update(fields, registration, account, call.channel, today=app.today)
     changed = msgspec.structs.replace(changed, used_at=now, keep_until=_choose_end(app, registration, changed, now))
     sealed = None if account is None else sealing.seal_account(account, owner=owner, keyring=app.keyring)

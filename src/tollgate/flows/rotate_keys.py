@@ -12,9 +12,9 @@ from typing import Generic, Protocol, TypeVar
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import FILE_NOUN
+from tollgate.operations.accounts import REGISTRATION_NOUN
 from tollgate.operations.checkouts import CHECKOUT_NOUN, LINK_NOUN
 from tollgate.operations.network_tokens import TOKEN_NOUN
-from tollgate.operations.registrations import REGISTRATION_NOUN
 from tollgate.operations.settings import list_retired_settings, rewrap_settings
 from tollgate.store import bank_files, checkouts, links
 from tollgate.store.database import Database

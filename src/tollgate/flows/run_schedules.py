@@ -11,7 +11,7 @@ import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import pay
-from tollgate.operations import idempotency, registrations, signing
+from tollgate.operations import accounts, idempotency, signing
 from tollgate.operations.app import App, Call
 from tollgate.operations.schedules import check_schedule_times, make_run_order, recall_cron
 from tollgate.payments.cron import Cron
@@ -144,7 +144,7 @@ async def try_to_pay(app: App, job: jobs.Job, schedule: Schedule, payment_id: Pa
     if channel is None or channel.is_closed:
         return None
     try:
-        stored = await registrations.open_registration(app, schedule.merchant_id, schedule.registration_id)
+        stored = await accounts.open_registration(app, schedule.merchant_id, schedule.registration_id)
     except Refusal as refusal:
         if refusal.result.group == _UNUSABLE_GROUP:
             return refusal

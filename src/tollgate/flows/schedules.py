@@ -11,7 +11,7 @@ from tollgate.contract import schedules
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
 from tollgate.flows.pay import look_up_registration
-from tollgate.operations import idempotency, registrations, routes, signing
+from tollgate.operations import accounts, idempotency, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.operations.schedules import make_run_order
 from tollgate.payments.merchants import Channel
@@ -115,8 +115,8 @@ async def check_payable(
     app: App, order: schedules.ScheduleOrder, channel: Channel, fields: Fields, idempotency_key: IdempotencyKey | None
 ) -> TestMode | None:
     """Its first payment is prepared as if it were due now: what could never be paid is refused at once."""
-    stored = await registrations.open_registration(app, channel.merchant_id, order.registration_id)
-    registrations.refuse_exposed(stored.account, fields.echo, idempotency_key)
+    stored = await accounts.open_registration(app, channel.merchant_id, order.registration_id)
+    accounts.refuse_exposed(stored.account, fields.echo, idempotency_key)
     schedules.refuse_shopper_brands(stored)
     payment = make_run_order(app, channel, order.payment_type, order.money, order.echo, stored)
     if payment.objection is not None:
@@ -136,8 +136,8 @@ async def _refuse_exposed_registration(
     found = await find_sealed_registration(app.database, active.merchant_id, active.registration_id)
     if found is not None:
         registration, sealed, _ = found
-        registrations.refuse_exposed_sealed(
-            sealed, registrations.make_registration_owner(registration), fields.echo, idempotency_key, app
+        accounts.refuse_exposed_sealed(
+            sealed, accounts.make_registration_owner(registration), fields.echo, idempotency_key, app
         )
 
 

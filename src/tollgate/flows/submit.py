@@ -14,7 +14,8 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import may_return_to
 from tollgate.catalog.wallets import Wallet
-from tollgate.contract import accounts, checkout_forms, checkouts, orders, shopper_urls
+from tollgate.contract import checkout_forms, checkouts, orders, shopper_urls
+from tollgate.contract.accounts import find_wallet_call
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import check_alone, read_registration_order
@@ -22,7 +23,7 @@ from tollgate.flows.checkouts import BUSY
 from tollgate.flows.pay import pay
 from tollgate.flows.registrations import register
 from tollgate.flows.resume import Forward, Lost, ask_provider, close
-from tollgate.operations import charging, idempotency, registrations, routes, signing
+from tollgate.operations import accounts, charging, idempotency, routes, signing
 from tollgate.operations import checkouts as operations_checkouts
 from tollgate.operations.app import App, Call
 from tollgate.payments.accounts import WalletPublic
@@ -156,16 +157,12 @@ def _check_free(app: App, checkout: Checkout) -> None:
 async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     fields, channel = form_call.fields, form_call.channel
     registration_id = checkouts.check_offer(fields, form_call.prepared)
-    stored = (
-        await registrations.open_registration(app, channel.merchant_id, registration_id) if registration_id else None
-    )
+    stored = await accounts.open_registration(app, channel.merchant_id, registration_id) if registration_id else None
     if stored is not None:
-        registrations.refuse_exposed(stored.account, fields.echo, None)
+        accounts.refuse_exposed(stored.account, fields.echo, None)
     call = Call(channel, form_call.checkout.id)
-    wallet = None if registration_id else accounts.find_wallet_call(fields)
-    opened = (
-        await registrations.open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
-    )
+    wallet = None if registration_id else find_wallet_call(fields)
+    opened = await accounts.open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
     brand = stored.registration.brand if stored else orders.choose_brand(fields.values, channel.is_lenient, opened).code
     order = orders.read_order(
         checkouts.override_payment_type(fields, form_call.prepared, brand),

@@ -15,8 +15,8 @@ from tollgate.connectors import tokens
 from tollgate.connectors.exchange import Conversation
 from tollgate.contract import shopper_urls
 from tollgate.operations import network_tokens
+from tollgate.operations.accounts import make_registration_owner, open_registered
 from tollgate.operations.app import App
-from tollgate.operations.registrations import make_registration_owner
 from tollgate.payments.accounts import CardAccount, CardSummary
 from tollgate.payments.registration import (
     NetworkToken,
@@ -149,7 +149,7 @@ def _choose_question(
     if token is not None:
         is_issued = token.state is not TokenState.REFUSED
         return tokens.inquire(registration.id, requestor=requestor) if is_issued else None
-    account = sealing.open_account(sealed_account, owner=make_registration_owner(registration), keyring=app.keyring)
+    account = open_registered(registration, sealed_account, app.keyring)
     if not channel.uses_network_tokens or not isinstance(account, CardAccount):
         return None
     if not tokens.can_have_token(registration.brand, account):
@@ -201,7 +201,7 @@ def _write_change(
 
 def _reseal(app: App, registration: Registration, sealed: bytes | None, card: CardSummary) -> bytes | None:
     owner, keyring = make_registration_owner(registration), app.keyring
-    account = None if sealed is None else sealing.open_account(sealed, owner=owner, keyring=keyring)
+    account = None if sealed is None else open_registered(registration, sealed, keyring)
     if not isinstance(account, CardAccount):
         return sealed
     renewed = msgspec.structs.replace(account, expiry_month=card.expiry_month, expiry_year=card.expiry_year)

@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Iterator, Mapping, Sequence
 
 from tollgate.flows import auditing
-from tollgate.operations import network_tokens, registrations, signing
+from tollgate.operations import accounts, network_tokens, signing
 from tollgate.operations.schedules import recall_cron
 from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
@@ -82,9 +82,7 @@ def _check_account(registration: Registration, row: audited.AuditedRegistration,
     if row.sealed_account is None:
         return None if registration.fingerprint is None else "its account is gone"
     try:
-        account = open_account(
-            row.sealed_account, owner=registrations.make_registration_owner(registration), keyring=keyring
-        )
+        account = accounts.open_registered(registration, row.sealed_account, keyring)
         if row.sealed_token is not None:
             open_account(row.sealed_token, owner=network_tokens.make_token_owner(registration), keyring=keyring)
     except (EnvelopeError, KeyringError):

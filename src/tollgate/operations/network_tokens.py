@@ -60,12 +60,12 @@ def choose_token_vault(app: App, channel: Channel, test_mode: TestMode | None) -
     return None if wire is None else TokenVault(wire, terms)
 
 
-def wants_token(app: App, channel_id: str, brand: str, test_mode: TestMode | None) -> bool:
-    """Whether a card that is stored on a channel shall have one, and somebody can be asked for it."""
-    channel = app.merchants.find_channel(channel_id)
-    if channel is None or not channel.uses_network_tokens or brand not in tokens.NETWORKS:
+def wants_token(app: App, subject: Registration | Payment) -> bool:
+    """Tells whether a registered card shall have a network token, and somebody can be asked for it."""
+    channel = app.merchants.find_channel(subject.channel_id)
+    if channel is None or not channel.uses_network_tokens or subject.brand not in tokens.NETWORKS:
         return False
-    return choose_token_vault(app, channel, test_mode) is not None
+    return choose_token_vault(app, channel, subject.test_mode) is not None
 
 
 def make_token_owner(registration: Registration) -> str:
@@ -90,7 +90,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
     registration, _, sealed_token = found
     token = registration.network_token
     if token is None:
-        if not wants_token(app, registration.channel_id, registration.brand, registration.test_mode):
+        if not wants_token(app, registration):
             return Means(order)
         # Stored before the channel used tokens, or given up on: from now on it is looked after.
         await _look_after(app, registration)

@@ -12,12 +12,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tollgate.contract.registered import read_registration_link
+from tollgate.contract.standing import describe_initial
 from tollgate.operations.app import App
-from tollgate.operations.registrations import find_registration_change
+from tollgate.operations.network_tokens import wants_token
 from tollgate.payments.authentication import AuthenticationRow, Stage
 from tollgate.payments.checkout import PaymentLink
 from tollgate.payments.completion import Completion, complete, list_facts
-from tollgate.payments.payment import Payment, State, Verdict
+from tollgate.payments.payment import NATURES, Nature, Payment, State, Verdict
+from tollgate.payments.registration import RegistrationChange, RegistrationState
 from tollgate.payments.schedule import Schedule, ScheduleState
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.signing import make_mac
@@ -99,3 +102,25 @@ def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
     completion = complete(started, verdict, app.clock.now())
     signed = sign(app, completion.payment)
     return msgspec.structs.replace(completion, payment=signed, registration=find_registration_change(app, signed))
+
+
+def find_registration_change(app: App, completed: Payment) -> RegistrationChange | None:
+    """Finds what the end of a payment does to the registration that it names; None for most payments."""
+    link = read_registration_link(completed)
+    if link is None or completed.chain_id is not None or NATURES[completed.payment_type] is Nature.CHECKS:
+        return None
+    if completed.state not in (State.APPROVED, State.DECLINED):
+        return None
+    is_approved = completed.state is State.APPROVED
+    if not link.is_new and not (is_approved and link.begins_series):
+        return None
+    ended = RegistrationState.ACTIVE if is_approved else RegistrationState.REJECTED
+    return RegistrationChange(
+        id=link.id,
+        merchant_id=completed.merchant_id,
+        state=ended if link.is_new else None,
+        result_code=completed.result_code,
+        initial=describe_initial(completed) if is_approved else None,
+        at=completed.completed_at or completed.created_at,
+        wants_token=wants_token(app, completed),
+    )

@@ -73,6 +73,10 @@ class CardSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     expiry_year: str
     holder: str | None = None
 
+    @property
+    def expiry(self) -> tuple[str, str]:
+        return self.expiry_year, self.expiry_month
+
 
 class OpenedCard(msgspec.Struct, frozen=True, kw_only=True):
     """A card that came inside a wallet's token."""

@@ -15,8 +15,8 @@ from tollgate.connectors import exchange, tokens
 from tollgate.contract import answers, follow_ups
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.flows import follow_up, tokenize
+from tollgate.operations.accounts import get_registration
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.registrations import get_registration
 from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.payments.registration import Registration
 from tollgate.sandbox.token_vault import Event, Standing, find_standing, let_happen

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.flows.pay import pay
+from tollgate.operations.accounts import open_registration
 from tollgate.operations.app import App, Call
-from tollgate.operations.registrations import open_registration
 from tollgate.payments.accounts import CardAccount
 from tollgate.store.opening import open_database
 from tollgate.vault.keyring import KeyringError, archive_keys, load_keyring, make_keyring, save_keyring

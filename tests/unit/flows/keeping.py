@@ -14,8 +14,8 @@ from tollgate.contract.fields import read_fields
 from tollgate.contract.orders import read_order
 from tollgate.contract.registered import find_registration_id
 from tollgate.flows.pay import pay
+from tollgate.operations.accounts import open_registration
 from tollgate.operations.app import App, Call
-from tollgate.operations.registrations import open_registration
 from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.registration import Registration, RegistrationEvent

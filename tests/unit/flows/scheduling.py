@@ -13,8 +13,8 @@ from tollgate.catalog.rule import Situation
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import read_fields
 from tollgate.flows.schedules import create_schedule
+from tollgate.operations.accounts import seal_registration, start_registration
 from tollgate.operations.app import App, Call
-from tollgate.operations.registrations import seal_registration, start_registration
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import InitialPayment, RegistrationState
 from tollgate.payments.schedule import Run, Schedule

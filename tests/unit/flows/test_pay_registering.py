@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from tollgate.contract.fields import Fields
 from tollgate.flows.recover import complete_overdue
+from tollgate.operations.accounts import open_registration
 from tollgate.operations.app import App
 from tollgate.operations.idempotency import make_idempotency_key
-from tollgate.operations.registrations import open_registration
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.order import Sequence
 from tollgate.payments.registration import RegistrationEvent, RegistrationState

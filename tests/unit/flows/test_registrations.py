@@ -15,8 +15,8 @@ from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import read_registration_order
 from tollgate.flows.pay import look_up_registration, show_registration
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
+from tollgate.operations.accounts import open_registration
 from tollgate.operations.app import App, Call
-from tollgate.operations.registrations import open_registration
 from tollgate.payments.merchants import Channel
 from tollgate.payments.registration import Registration, RegistrationState
 from tollgate.store import audit

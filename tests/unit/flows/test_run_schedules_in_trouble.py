@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tollgate.flows.pay import pay
+from tollgate.operations.accounts import get_registration, open_registration
 from tollgate.operations.app import App, Call
-from tollgate.operations.registrations import get_registration, open_registration
 from tollgate.operations.schedules import make_run_order
 from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.merchants import update_channel

@@ -10,10 +10,29 @@ from msgspec.structs import replace
 from tollgate.operations.network_tokens import choose_token_vault, wants_token
 from tollgate.payments.merchants import TokenTerms
 from tollgate.payments.order import TestMode
+from tollgate.payments.registration import Registration, RegistrationState
+from tollgate.values import ChannelId, RegistrationId
 from tollgate.wire import Wire
 from unit.app_fixture import CHANNEL, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
+
+
+def make_registration(brand: str, mode: TestMode) -> Registration:
+    return Registration(
+        id=RegistrationId("8a" + "1" * 30),
+        merchant_id=CHANNEL.merchant_id,
+        channel_id=CHANNEL.id,
+        state=RegistrationState.ACTIVE,
+        brand=brand,
+        method="CC",
+        ndc="",
+        created_at=0,
+        used_at=0,
+        keep_until=0,
+        test_mode=mode,
+    )
+
 
 TERMS = TokenTerms(test_url="https://test.example", live_url="https://live.example", requestor_id="R-1")
 
@@ -57,14 +76,16 @@ async def test_a_vault_is_chosen_by_host_mode_and_channel(
 
 async def test_a_card_shall_have_a_token_where_its_channel_and_its_network_say_so(tmp_path: Path) -> None:
     app = await open_app(tmp_path, ScriptedWire())
-    assert not wants_token(app, CHANNEL.id, "VISA", TestMode.INTERNAL)
+    assert not wants_token(app, make_registration("VISA", TestMode.INTERNAL))
 
     app.merchants.fill([replace(CHANNEL, uses_network_tokens=True)], [])
 
-    assert wants_token(app, CHANNEL.id, "VISA", TestMode.INTERNAL)
-    assert not wants_token(app, CHANNEL.id, "MEEZA", TestMode.INTERNAL)
-    assert not wants_token(app, CHANNEL.id, "APPLEPAY", TestMode.INTERNAL)
-    assert not wants_token(app, "8a" + "9" * 30, "VISA", TestMode.INTERNAL)
+    assert wants_token(app, make_registration("VISA", TestMode.INTERNAL))
+    assert not wants_token(app, make_registration("MEEZA", TestMode.INTERNAL))
+    assert not wants_token(app, make_registration("APPLEPAY", TestMode.INTERNAL))
+    assert not wants_token(
+        app, replace(make_registration("VISA", TestMode.INTERNAL), channel_id=ChannelId("8a" + "9" * 30))
+    )
 
 
 async def test_a_channel_without_a_vault_wants_none(tmp_path: Path) -> None:
@@ -72,9 +93,9 @@ async def test_a_channel_without_a_vault_wants_none(tmp_path: Path) -> None:
     # A simulated token would mean nothing to the acquirer's own test system.
     channel = replace(CHANNEL, uses_network_tokens=True, test_url="https://test.example")
     app.merchants.fill([channel], [])
-    assert not wants_token(app, CHANNEL.id, "VISA", TestMode.EXTERNAL)
+    assert not wants_token(app, make_registration("VISA", TestMode.EXTERNAL))
 
     app.merchants.fill([replace(channel, token_terms=TERMS)], [])
 
-    assert wants_token(app, CHANNEL.id, "VISA", TestMode.EXTERNAL)
+    assert wants_token(app, make_registration("VISA", TestMode.EXTERNAL))
     await app.database.close()

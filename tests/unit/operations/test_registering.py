@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from tollgate.operations.accounts import open_registration, sign_mandate
 from tollgate.operations.app import App
-from tollgate.operations.registrations import find_registration_change, open_registration, sign_mandate
+from tollgate.operations.signing import find_registration_change
 from tollgate.payments.accounts import BankAccount, CardAccount
 from tollgate.payments.payment import State
-from tollgate.values import MerchantId, Refusal, RegistrationId, Secret, to_instant
+from tollgate.values import MerchantId, Refusal, RegistrationId, Secret
 from tollgate.vault.sealing import EnvelopeError
 from unit.app_fixture import MERCHANT, ScriptedWire, open_app
 from unit.flows.keeping import ALONE, CARD, INITIAL, keep_card, send
@@ -102,16 +103,16 @@ async def test_most_ends_change_no_registration(app: App) -> None:
 
 
 def test_a_mandate_is_signed_once_and_only_for_an_account_at_a_bank() -> None:
-    leap_night = to_instant(datetime(2028, 2, 29, 23, 59, 59, tzinfo=UTC))
+    leap_day = date(2028, 2, 29)
     named = RegistrationId("8a" + "7" * 30)
     bare = BankAccount(iban=Secret("DE89370400440532013000"))
     dated = replace(bare, signed_on=date(2020, 1, 1))
     signed = replace(dated, mandate_id="M-ONE")
     card = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
 
-    for account, mandate in ((bare, (named, date(2028, 2, 29))), (dated, (named, date(2020, 1, 1)))):
-        taken = sign_mandate(account, named, leap_night)
+    for account, mandate in ((bare, (named, leap_day)), (dated, (named, date(2020, 1, 1)))):
+        taken = sign_mandate(account, named, leap_day)
         assert isinstance(taken, BankAccount)
         assert (taken.mandate_id, taken.signed_on) == mandate
-    assert sign_mandate(signed, named, leap_night) is signed
-    assert sign_mandate(card, named, leap_night) is card
+    assert sign_mandate(signed, named, leap_day) is signed
+    assert sign_mandate(card, named, leap_day) is card

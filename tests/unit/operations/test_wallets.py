@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import Wallet
+from tollgate.operations.accounts import open_wallet
 from tollgate.operations.app import App, Call
-from tollgate.operations.registrations import open_wallet
 from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
 from tollgate.payments.accounts import CardAccount, OpenedCard
 from tollgate.payments.payment import IdempotencyKey

@@ -9,8 +9,8 @@ import pytest
 
 from tollgate.catalog.wallets import Wallet
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.operations.accounts import open_wallet
 from tollgate.operations.app import Call
-from tollgate.operations.registrations import open_wallet
 from tollgate.payments.accounts import OpenedCard
 from tollgate.sandbox.tenant import Tenant, ensure_tenant
 from tollgate.sandbox.wallets.issuing import TokenRequest, make_wallet_token

@@ -14,9 +14,9 @@ from tollgate.contract import accounts, answers, follow_ups, orders, registered,
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import look_up, look_up_registration, pay, show_registration
+from tollgate.operations.accounts import open_registration, open_wallet, refuse_exposed
 from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
-from tollgate.operations.registrations import open_registration, open_wallet, refuse_exposed
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
 from tollgate.web.telemetry import count_payment

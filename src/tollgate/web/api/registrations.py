@@ -11,8 +11,8 @@ from tollgate.contract.fields import Fields
 from tollgate.flows import pay, tokenize
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
 from tollgate.flows.schedules import create_schedule, deschedule, reschedule, show_schedule
+from tollgate.operations.accounts import open_wallet
 from tollgate.operations.app import App, Call
-from tollgate.operations.registrations import open_wallet
 from tollgate.values import NotFound
 from tollgate.web.api.payments import Change, answer_once, begin, change_named
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, reply_with
