@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass
-from datetime import date as calendar_date
 from datetime import datetime
 
 from tollgate.catalog.countries import ALPHA2_CODES, ALPHA3_CODES, NUMERIC_CODES
@@ -146,158 +145,8 @@ def exact_amount(digits_max: int = 10) -> Shape:
     return pattern(regex, 4, digits_max + 3, notation=f"N{digits_max + 3}, {regex}")
 
 
-def boolean() -> Shape:
-    return choice("true", "false")
-
-
-def loose_boolean() -> Shape:
-    """Takes the spellings of languages that write their own booleans."""
-    return choice("true", "false", "True", "1", "0")
-
-
-def date() -> Shape:
-    return pattern(
-        "[0-9]{4}-[0-9]{2}-[0-9]{2}",
-        10,
-        10,
-        _is_calendar_date,
-        message="must be a calendar date yyyy-MM-dd",
-        notation="AN10, yyyy-MM-dd",
-    )
-
-
-def recent_date() -> Shape:
-    """A date a living person can name: the year starts with 19 or 20."""
-    return pattern(
-        "(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}",
-        10,
-        10,
-        _is_calendar_date,
-        message="must be a calendar date yyyy-MM-dd of 1900 to 2099",
-        notation="AN10, yyyy-MM-dd, year 19xx or 20xx",
-    )
-
-
-def timestamp() -> Shape:
-    return pattern(
-        "[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}",
-        19,
-        19,
-        _is_moment,
-        message="must be a time yyyy-MM-dd HH:mm:ss",
-        notation="AN19, yyyy-MM-dd HH:mm:ss",
-    )
-
-
-def date_or_timestamp() -> Shape:
-    return pattern(
-        "[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?",
-        10,
-        19,
-        _is_moment,
-        message="must be a date yyyy-MM-dd or a time yyyy-MM-dd HH:mm:ss",
-        notation="AN19, yyyy-MM-dd or yyyy-MM-dd HH:mm:ss",
-    )
-
-
-def currency() -> Shape:
-    return pattern(
-        "[A-Z]{3}",
-        3,
-        3,
-        CURRENCIES.__contains__,
-        message="must be an ISO 4217 currency code",
-        notation="A3, ISO 4217",
-    )
-
-
-def country2() -> Shape:
-    return pattern(
-        "[A-Z]{2}",
-        2,
-        2,
-        ALPHA2_CODES.__contains__,
-        message="must be an ISO 3166-1 alpha-2 country code",
-        notation="A2, ISO 3166-1 alpha-2",
-    )
-
-
-def country3() -> Shape:
-    return pattern(
-        "[A-Z]{3}",
-        3,
-        3,
-        ALPHA3_CODES.__contains__,
-        message="must be an ISO 3166-1 alpha-3 country code",
-        notation="A3, ISO 3166-1 alpha-3",
-    )
-
-
-def country_numeric() -> Shape:
-    return pattern(
-        "[0-9]{3}",
-        3,
-        3,
-        NUMERIC_CODES.__contains__,
-        message="must be an ISO 3166-1 numeric country code",
-        notation="N3, ISO 3166-1 numeric",
-    )
-
-
-def country2_or_numeric() -> Shape:
-    return pattern(
-        "[A-Z]{2}|[0-9]{3}",
-        2,
-        3,
-        (ALPHA2_CODES | NUMERIC_CODES).__contains__,
-        message="must be an ISO 3166-1 alpha-2 or numeric country code",
-        notation="A2 or N3, ISO 3166-1",
-    )
-
-
-def url(length_max: int = 2048) -> Shape:
-    """A web address; a page or an image is never anywhere else."""
-    return pattern(
-        rf"[hH][tT][tT][pP][sS]?://(?![/?#])(?![^/?#]*@){_URL_CHARACTER}+",
-        8,
-        length_max,
-        message="must be an http or https URL",
-        notation=f"AN{length_max}, http or https URL",
-    )
-
-
-def return_url(length_max: int = 2048) -> Shape:
-    """Takes an address of the web or of an app, and no scheme that runs script."""
-    return pattern(
-        rf"(?![hH][tT][tT][pP][sS]?://(?:[/?#]|[^/?#]*@))[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
-        5,
-        length_max,
-        _leads_somewhere,
-        message="must be an absolute URL of the web or of an app",
-        notation=f"AN{length_max}, absolute URL",
-    )
-
-
-def iban() -> Shape:
-    return pattern(
-        "[a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}",
-        15,
-        31,
-        is_iban,
-        message="must be an IBAN without blanks and with a correct checksum",
-        notation="AN31, [a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}",
-    )
-
-
-def bic() -> Shape:
-    return pattern(
-        "[a-zA-Z0-9]{8}([a-zA-Z0-9]{3})?",
-        8,
-        11,
-        is_bic,
-        message="must be a BIC of 8 or 11 characters",
-        notation="AN11, [a-zA-Z0-9]{8}([a-zA-Z0-9]{3})?",
-    )
+def listed(regex: str, length: int, codes: Container[str], noun: str, notation: str) -> Shape:
+    return pattern(regex, length, length, codes.__contains__, message=f"must be an {noun}", notation=notation)
 
 
 def _notation(letters: str, length_min: int, length_max: int) -> str:
@@ -305,14 +154,6 @@ def _notation(letters: str, length_min: int, length_max: int) -> str:
         return f"{letters}{length_max}"
     bounds = f"exactly {length_max}" if length_min == length_max else f"{length_min}-{length_max}"
     return f"{letters}{length_max}, {bounds}"
-
-
-def _is_calendar_date(text: str) -> bool:
-    try:
-        calendar_date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_moment(text: str) -> bool:
@@ -323,14 +164,87 @@ def _is_moment(text: str) -> bool:
     return True
 
 
-def _leads_somewhere(text: str) -> bool:
-    return not is_unsafe_scheme(text.partition(":")[0])
-
-
 def is_unsafe_scheme(scheme: str) -> bool:
     """Returns True if no page may ever lead to an address of this scheme, even if a channel lists it."""
     lowered = scheme.lower()
     return lowered in UNSAFE_SCHEMES or lowered.startswith("ms-") or _OWN_SCHEME.fullmatch(lowered) is None
+
+
+BOOLEAN = choice("true", "false")
+LOOSE_BOOLEAN = choice("true", "false", "True", "1", "0")
+"""It takes the spellings of languages that write their own booleans."""
+
+DATE = pattern(
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    10,
+    10,
+    _is_moment,
+    message="must be a calendar date yyyy-MM-dd",
+    notation="AN10, yyyy-MM-dd",
+)
+RECENT_DATE = pattern(
+    "(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}",
+    10,
+    10,
+    _is_moment,
+    message="must be a calendar date yyyy-MM-dd of 1900 to 2099",
+    notation="AN10, yyyy-MM-dd, year 19xx or 20xx",
+)
+TIMESTAMP = pattern(
+    "[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}",
+    19,
+    19,
+    _is_moment,
+    message="must be a time yyyy-MM-dd HH:mm:ss",
+    notation="AN19, yyyy-MM-dd HH:mm:ss",
+)
+DATE_OR_TIMESTAMP = pattern(
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?",
+    10,
+    19,
+    _is_moment,
+    message="must be a date yyyy-MM-dd or a time yyyy-MM-dd HH:mm:ss",
+    notation="AN19, yyyy-MM-dd or yyyy-MM-dd HH:mm:ss",
+)
+
+CURRENCY = listed("[A-Z]{3}", 3, CURRENCIES, "ISO 4217 currency code", "A3, ISO 4217")
+COUNTRY2 = listed("[A-Z]{2}", 2, ALPHA2_CODES, "ISO 3166-1 alpha-2 country code", "A2, ISO 3166-1 alpha-2")
+COUNTRY3 = listed("[A-Z]{3}", 3, ALPHA3_CODES, "ISO 3166-1 alpha-3 country code", "A3, ISO 3166-1 alpha-3")
+COUNTRY_NUMERIC = listed("[0-9]{3}", 3, NUMERIC_CODES, "ISO 3166-1 numeric country code", "N3, ISO 3166-1 numeric")
+COUNTRY2_OR_NUMERIC = pattern(
+    "[A-Z]{2}|[0-9]{3}",
+    2,
+    3,
+    (ALPHA2_CODES | NUMERIC_CODES).__contains__,
+    message="must be an ISO 3166-1 alpha-2 or numeric country code",
+    notation="A2 or N3, ISO 3166-1",
+)
+IBAN = pattern(
+    "[a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}",
+    15,
+    31,
+    is_iban,
+    message="must be an IBAN without blanks and with a correct checksum",
+)
+BIC = pattern("[a-zA-Z0-9]{8}([a-zA-Z0-9]{3})?", 8, 11, is_bic, message="must be a BIC of 8 or 11 characters")
+
+URL = pattern(
+    rf"[hH][tT][tT][pP][sS]?://(?![/?#])(?![^/?#]*@){_URL_CHARACTER}+",
+    8,
+    2048,
+    message="must be an http or https URL",
+    notation="AN2048, http or https URL",
+)
+"""A page or an image is always on the web."""
+RETURN_URL = pattern(
+    rf"(?![hH][tT][tT][pP][sS]?://(?:[/?#]|[^/?#]*@))[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
+    5,
+    2048,
+    lambda text: not is_unsafe_scheme(text.partition(":")[0]),
+    message="must be an absolute URL of the web or of an app",
+    notation="AN2048, absolute URL",
+)
+"""A browser may be sent to the web or to an app, and never to a scheme that runs script."""
 
 
 def may_return_to(url: str, schemes: Collection[str], *, is_lenient: bool) -> bool:

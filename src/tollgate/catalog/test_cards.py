@@ -8,7 +8,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from tollgate.catalog.results import RESULTS
-from tollgate.catalog.shape import Shape, choice, loose_boolean, number, pattern
+from tollgate.catalog.shape import LOOSE_BOOLEAN, Shape, choice, number, pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ SIMULATOR_OVERRIDES = (
         ),
         "the answer is this code",
     ),
-    SimulatorOverride("3DS2_enrolled", loose_boolean(), "true takes any card as enrolled"),
+    SimulatorOverride("3DS2_enrolled", LOOSE_BOOLEAN, "true takes any card as enrolled"),
     SimulatorOverride("3DS2_flow", choice("challenge", "frictionless"), "which way 3D Secure goes"),
     SimulatorOverride(
         "simulatorDelay", number(0, 30_000), "the simulated acquirer answers that many milliseconds late"

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from tollgate import values
 from tollgate.catalog import codes
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Reconciliation
@@ -24,17 +25,6 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import FOREVER, Page, Period, Place, ReportEntry, Search, Tally, Window
-from tollgate.values import (
-    DAY,
-    SECOND,
-    Fault,
-    Instant,
-    InvalidParameters,
-    render_hundredths,
-    render_timestamp,
-    to_datetime,
-    to_instant,
-)
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.signing import make_mac
 
@@ -69,9 +59,9 @@ def _seal(place: Place, channel: Channel, filters: Search | Period, keyring: Key
     return make_mac(_PURPOSE, facts, keyring)
 
 
-def _refuse(text: str) -> InvalidParameters:
+def _refuse(text: str) -> values.InvalidParameters:
     message = "must be the cursor of an earlier page of this list, with the same filters"
-    return InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(_NAME, message, text)])
+    return values.InvalidParameters(get_result(codes.INVALID_REQUEST), [values.Fault(_NAME, message, text)])
 
 
 _DAY_LENGTH = len("yyyy-MM-dd")
@@ -112,19 +102,19 @@ def read_window(fields: Fields, rows_max: int) -> Window:
     return Window(rows_max=rows_max, page_no=int(fields.get("pageNo") or 1), cursor=fields.get("cursor"))
 
 
-def read_begin(text: str | None) -> Instant:
+def read_begin(text: str | None) -> values.Instant:
     return 0 if text is None else _read_moment(text)
 
 
-def read_end(text: str | None) -> Instant:
+def read_end(text: str | None) -> values.Instant:
     """Returns the first instant after the named day or second, because both are meant as a whole."""
     if text is None:
         return FOREVER
-    return _read_moment(text) + (DAY if len(text) == _DAY_LENGTH else SECOND)
+    return _read_moment(text) + (values.DAY if len(text) == _DAY_LENGTH else values.SECOND)
 
 
-def _read_moment(text: str) -> Instant:
-    return to_instant(datetime.fromisoformat(text).replace(tzinfo=UTC))
+def _read_moment(text: str) -> values.Instant:
+    return values.to_instant(datetime.fromisoformat(text).replace(tzinfo=UTC))
 
 
 def _read_list(text: str | None) -> tuple[str, ...]:
@@ -146,7 +136,7 @@ def answer_chain(payment: Payment, chain: Iterable[Payment], envelope: Envelope)
 
 
 def answer_payment_page(
-    page: Page[Payment], chains: Chains | None, names: Sequence[str], envelope: Envelope, ndc: str, now: Instant
+    page: Page[Payment], chains: Chains | None, names: Sequence[str], envelope: Envelope, ndc: str, now: values.Instant
 ) -> Answer:
     """`chains` is None where they were not requested; the payments then have no `linkedTransactions`."""
     rows = _render_payments(page.rows)
@@ -156,7 +146,7 @@ def answer_payment_page(
     return answer_page(dict.fromkeys(names, rows), page, envelope, ndc, now)
 
 
-def answer_page(lists: Json, page: Page[Any], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+def answer_page(lists: Json, page: Page[Any], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
     paging = {"pages": page.pages, "pageNo": page.page_no, "cursor": page.cursor}
     known = {word: value for word, value in paging.items() if value is not None}
     return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, **lists, **known))
@@ -172,7 +162,7 @@ def _render_payments(payments: Iterable[Payment]) -> list[Json]:
             **render_payment(payment),
             "paymentMethod": payment.method,
             "shortId": payment.short_id,
-            "timestamp": render_timestamp(payment.created_at),
+            "timestamp": values.render_timestamp(payment.created_at),
             "ndc": payment.ndc,
         }
         for payment in payments
@@ -205,7 +195,7 @@ def read_aggregation(
     wanted = fields.get("reconciliationType")
     period = Period(
         begins_at=begins_at,
-        ends_at=begins_at + DAY,
+        ends_at=begins_at + values.DAY,
         currency=currency,
         test_mode=_read_test_mode(fields),
         payment_types=tuple(code for code, name in _TYPES.items() if name == wanted) if wanted else None,
@@ -214,7 +204,7 @@ def read_aggregation(
     return period, read_window(fields, rows_max)
 
 
-def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
     """`tallies` are sorted by day and currency."""
     rows = [
         _render_aggregation(begins_at, currency, list(parts))
@@ -223,14 +213,14 @@ def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, 
     return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, aggregations=rows))
 
 
-def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
     rows = [_render_report_entry(report_entry) for report_entry in page.rows]
     return answer_page({"reconciliations": rows}, page, envelope, ndc, now)
 
 
-def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally]) -> Json:
+def _render_aggregation(begins_at: values.Instant, currency: str, tallies: list[Tally]) -> Json:
     """Renders sums that can be computed from the records of each type."""
-    day = to_datetime(begins_at)
+    day = values.to_datetime(begins_at)
     gains: dict[Reconciliation, list[int]] = {name: [] for name in Reconciliation}
     for tally in tallies:
         gains[_TYPES[tally.payment_type]].append(tally.gain)
@@ -247,7 +237,7 @@ def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally])
         "date": f"{day:%Y-%m-%d}",
         "currency": currency,
         "count": sum(tally.count for tally in tallies),
-        **{name: render_hundredths(hundredths) for name, hundredths in sums.items()},
+        **{name: values.render_hundredths(hundredths) for name, hundredths in sums.items()},
     }
 
 
@@ -262,9 +252,9 @@ def _render_report_entry(report_entry: ReportEntry) -> Json:
     if payment.brand:
         row["paymentBrand"] = payment.brand
     return row | {
-        "amount": render_hundredths(report_entry.gain),
+        "amount": values.render_hundredths(report_entry.gain),
         "currency": entry.currency,
-        "settlementTxDate": render_timestamp(entry.posted_at),
+        "settlementTxDate": values.render_timestamp(entry.posted_at),
         "reconciliationType": _TYPES[payment.payment_type],
         # The ledger has an entry only because of its transaction, so there is always exactly one.
         "matchedTransactions": [{"status": "MATCHED", "id": payment.id}],
@@ -276,7 +266,7 @@ def _read_test_mode(fields: Fields) -> TestMode | None:
     return TestMode(text) if text else None
 
 
-def _read_id(aggregation_id: str) -> tuple[Instant, str] | None:
+def _read_id(aggregation_id: str) -> tuple[values.Instant, str] | None:
     match = _ID.fullmatch(aggregation_id)
     if match is None or match[2] not in CURRENCIES:
         return None
@@ -284,4 +274,4 @@ def _read_id(aggregation_id: str) -> tuple[Instant, str] | None:
         day = date.fromisoformat(match[1])
     except ValueError:
         return None
-    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC)), match[2]
+    return values.to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC)), match[2]

@@ -5,7 +5,7 @@ Which of them a brand needs is a rule.
 from __future__ import annotations
 
 from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, REQUIRED, SEAL, Parameter, Use, mount, plain, several
-from tollgate.catalog.shape import bic, choice, country2, date, digits, iban, name, pattern, text
+from tollgate.catalog.shape import BIC, COUNTRY2, DATE, IBAN, choice, digits, name, pattern, text
 
 _MONTH = pattern("0[1-9]|1[0-2]", 2, 2, notation="N2, 01-12")
 _YEAR = pattern("(19|20)[0-9]{2}", 4, 4, notation="N4, 19xx or 20xx")
@@ -73,12 +73,12 @@ BANK_ACCOUNT = mount(
         Parameter(
             "number", pattern("[a-zA-Z0-9]{3,64}", 3, 64), CONDITIONAL, SEAL, note="This or iban", use=Use.IDENTITY
         ),
-        Parameter("iban", iban(), CONDITIONAL, SEAL, note="This or number", use=Use.IDENTITY),
+        Parameter("iban", IBAN, CONDITIONAL, SEAL, note="This or number", use=Use.IDENTITY),
         Parameter("bankCode", pattern("[a-zA-Z0-9]{1,12}", 1, 12), CONDITIONAL, note="This or bic", use=Use.IDENTITY),
-        Parameter("bic", bic(), CONDITIONAL, note="This or bankCode", use=Use.IDENTITY),
-        Parameter("country", country2(), CONDITIONAL, note="Country of the bank", use=Use.IDENTITY),
+        Parameter("bic", BIC, CONDITIONAL, note="This or bankCode", use=Use.IDENTITY),
+        Parameter("country", COUNTRY2, CONDITIONAL, note="Country of the bank", use=Use.IDENTITY),
         Parameter("mandate.id", pattern("[a-zA-Z-]{0,256}", 0, 256), CONDITIONAL, note="Direct debit mandate"),
-        Parameter("mandate.dateOfSignature", date(), CONDITIONAL, note="When the mandate was signed"),
+        Parameter("mandate.dateOfSignature", DATE, CONDITIONAL, note="When the mandate was signed"),
     ),
     holds_code=True,
     use=Use.ACCOUNT | Use.FORM | Use.FORM_QUESTION | Use.REGISTRATION,

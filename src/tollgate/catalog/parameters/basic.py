@@ -7,7 +7,6 @@ from __future__ import annotations
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.row import (
     AMOUNT,
-    BOOLEAN,
     CONDITIONAL,
     MERCHANT_REFERENCE,
     NEVER,
@@ -18,7 +17,7 @@ from tollgate.catalog.parameters.row import (
     plain,
 )
 from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES, PAYMENT_TYPES, Reconciliation
-from tollgate.catalog.shape import Between, choice, currency, date, number, pattern, return_url, text, url
+from tollgate.catalog.shape import BOOLEAN, CURRENCY, DATE, RETURN_URL, URL, Between, choice, number, pattern, text
 
 _REGISTRATION_ID = pattern("[a-zA-Z0-9-]{1,48}", 1, 48)
 
@@ -34,7 +33,7 @@ BASIC = mount(
         ),
         plain("taxAmount", AMOUNT, CONDITIONAL, note="Tax contained in the amount"),
         plain("discountAmount", AMOUNT, note="Discount on the whole invoice"),
-        plain("currency", currency(), REQUIRED, note="Currency of the amount", use=Use.ONE_PAYMENT),
+        plain("currency", CURRENCY, REQUIRED, note="Currency of the amount", use=Use.ONE_PAYMENT),
         plain(
             "paymentBrand",
             pattern("[a-zA-Z0-9_]{1,32}", 1, 32),
@@ -96,7 +95,7 @@ BASIC = mount(
             use=Use.ONE_PAYMENT,
         ),
         plain("testMode", choice("EXTERNAL", "INTERNAL"), note="INTERNAL unless it is said otherwise"),
-        plain("transactionDueDate", date(), CONDITIONAL, note="When a direct debit falls due", use=Use.ONE_PAYMENT),
+        plain("transactionDueDate", DATE, CONDITIONAL, note="When a direct debit falls due", use=Use.ONE_PAYMENT),
     ),
 )
 
@@ -128,12 +127,12 @@ ASYNC = mount(
         ),
         Parameter(
             "shopperResultUrl",
-            return_url(),
+            RETURN_URL,
             CONDITIONAL,
             note="Where the shopper's browser comes back to",
             use=Use.FORM_ADDITION | Use.ONE_PAYMENT | Use.AUTHENTICATION,
         ),
-        Parameter("notificationUrl", url(), note="Called with id and resourcePath when a result is known (deprecated)"),
+        Parameter("notificationUrl", URL, note="Called with id and resourcePath when a result is known (deprecated)"),
     ),
 )
 
@@ -141,7 +140,7 @@ FOREX = mount(
     "forex",
     (
         plain("amount", AMOUNT, CONDITIONAL, note="Amount the shopper was shown"),
-        plain("currency", currency(), CONDITIONAL, note="Currency the shopper was shown"),
+        plain("currency", CURRENCY, CONDITIONAL, note="Currency the shopper was shown"),
     ),
 )
 

@@ -5,17 +5,7 @@ How many there may be is a limit and a rule.
 from __future__ import annotations
 
 from tollgate.catalog import shape
-from tollgate.catalog.parameters.row import (
-    AMOUNT,
-    BOOLEAN,
-    CONDITIONAL,
-    EXACT_AMOUNT,
-    OPEN,
-    Parameter,
-    mount,
-    plain,
-    several,
-)
+from tollgate.catalog.parameters.row import AMOUNT, CONDITIONAL, EXACT_AMOUNT, OPEN, Parameter, mount, plain, several
 
 _ITEM_TYPES = ("PHYSICAL", "DIGITAL", "MIXED", "ANONYMOUS_DONATION", "AUTHORITIES_PAYMENT")
 _PERCENTAGE = shape.pattern(
@@ -34,7 +24,7 @@ _RECIPIENT = (
     Parameter("city", shape.text(1, 80)),
     Parameter("state", shape.text(1, 50)),
     Parameter("postcode", shape.text(1, 16)),
-    Parameter("country", shape.country2_or_numeric()),
+    Parameter("country", shape.COUNTRY2_OR_NUMERIC),
     Parameter("phone", shape.digits(1, 25), lenient=shape.text(1, 25), holds_code=True),
     Parameter("email", shape.text(1, 128)),
 )
@@ -47,7 +37,7 @@ CART_ITEMS = mount(
         plain("description", shape.text(1, 2048), CONDITIONAL),
         plain("type", shape.choice(*_ITEM_TYPES), CONDITIONAL),
         plain("quantity", shape.pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, holds_code=True),
-        plain("currency", shape.currency(), CONDITIONAL),
+        plain("currency", shape.CURRENCY, CONDITIONAL),
         plain("price", EXACT_AMOUNT, CONDITIONAL, note="Per unit, with tax and discount"),
         plain("totalAmount", EXACT_AMOUNT, CONDITIONAL),
         plain("taxAmount", EXACT_AMOUNT, CONDITIONAL, note="Per unit"),
@@ -64,11 +54,11 @@ CART_ITEMS = mount(
         *several("giftMessage shippingInstructions", shape.text(1, 255)),
         *several("shippingTrackingNumber", shape.text(1, 255), holds_code=True),
         plain("quantityUnit", shape.choice("M", "CM", "KG", "G", "COUNT"), note="COUNT unless it is said"),
-        *several("productUrl imageUrl", shape.url(), secrecy=OPEN),
+        *several("productUrl imageUrl", shape.URL, secrecy=OPEN),
         plain("totalDiscountAmount", AMOUNT),
         *several("productCode partNumber vatReferenceNumber", shape.text(1, 30), secrecy=OPEN, holds_code=True),
         plain("itemNumber", shape.number(1, 999), note="Line of the invoice"),
-        plain("deliveryDate", shape.date()),
+        plain("deliveryDate", shape.DATE),
     ),
 ) + mount("cart.items[n].recipient", _RECIPIENT)
 
@@ -78,9 +68,9 @@ CART_PAYMENTS = mount(
         *several("name brand", shape.text(1, 255), secrecy=OPEN),
         *several("type", shape.choice("GIFTCARD", "PROMOTION"), secrecy=OPEN),
         *several("amount", AMOUNT, secrecy=OPEN),
-        *several("currency", shape.currency(), secrecy=OPEN),
+        *several("currency", shape.CURRENCY, secrecy=OPEN),
         *several("status", shape.choice("pending", "authorized", "captured"), secrecy=OPEN),
-        *several("primary", BOOLEAN, secrecy=OPEN),
+        *several("primary", shape.BOOLEAN, secrecy=OPEN),
     ),
 )
 
@@ -95,14 +85,14 @@ _LEG = (
         CONDITIONAL,
     ),
     *several("taxAmount feesAmount fareAmount departureTaxAmount", AMOUNT, CONDITIONAL),
-    *several("departureDate arrivalDate", shape.date(), CONDITIONAL),
+    *several("departureDate arrivalDate", shape.DATE, CONDITIONAL),
     Parameter("timeToDeparture", shape.text(1, 10), CONDITIONAL, note="Days"),
 )
 
 _PASSENGER = (
     *several("type name ticketRestricted status email dob", shape.text(1, 255), CONDITIONAL),
     *several("ticketNumber phone frequentFlyerNumber checkDigit", shape.text(1, 255), CONDITIONAL, holds_code=True),
-    *several("residenceCountry", shape.country2(), CONDITIONAL),
+    *several("residenceCountry", shape.COUNTRY2, CONDITIONAL),
 )
 
 AIRLINE = (
@@ -110,7 +100,7 @@ AIRLINE = (
         "airline",
         (
             *several("totalTaxAmount totalFeesAmount totalFareAmount", AMOUNT, CONDITIONAL),
-            *several("ticketIssueDate", shape.date(), CONDITIONAL),
+            *several("ticketIssueDate", shape.DATE, CONDITIONAL),
             *several(
                 "ticketIssueAddress thirdPartyBooking bookingtype ticketDeliveryMethod agentName",
                 shape.text(1, 255),

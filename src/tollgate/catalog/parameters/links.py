@@ -5,8 +5,8 @@ What it pays for is described by the rows of any checkout.
 from __future__ import annotations
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.parameters.row import BOOLEAN, OPEN, Use, mount, plain, several
-from tollgate.catalog.shape import choice, number, pattern
+from tollgate.catalog.parameters.row import OPEN, Use, mount, plain, several
+from tollgate.catalog.shape import BOOLEAN, choice, number, pattern
 
 UNITS_MAX = {"HOUR": 365 * 24, "DAY": 365, "MONTH": 12, "YEAR": 1}
 """The most that a link lives, in each unit: never more than a year of the calendar."""

@@ -5,7 +5,7 @@ Its billing and shipping addresses are mounted in places.
 from __future__ import annotations
 
 from tollgate.catalog.parameters.row import EXACT_AMOUNT, HYPHEN_POSTCODE, OPEN, Parameter, mount, plain, several
-from tollgate.catalog.shape import country2, country_numeric, pattern, text
+from tollgate.catalog.shape import COUNTRY2, COUNTRY_NUMERIC, pattern, text
 
 _COORDINATES = pattern(
     r"[+-]?[0-9]{1,3}(\.[0-9]{1,15})?,[+-]?[0-9]{1,3}(\.[0-9]{1,15})?",
@@ -22,8 +22,8 @@ MERCHANT = mount(
         plain("mcc", text(1, 4), note="Merchant category code"),
         *several("street city", text(1, 100), secrecy=OPEN),
         *several("state", text(1, 50), secrecy=OPEN),
-        *several("countryCode", country_numeric(), secrecy=OPEN),
-        *several("country", country2(), secrecy=OPEN),
+        *several("countryCode", COUNTRY_NUMERIC, secrecy=OPEN),
+        *several("country", COUNTRY2, secrecy=OPEN),
         *several("postcode", HYPHEN_POSTCODE, secrecy=OPEN),
         *several("geographicCoordinates serviceLocationGeographicCoordinates", _COORDINATES, holds_code=True),
         *several("serviceLocationCity", text(1, 100)),

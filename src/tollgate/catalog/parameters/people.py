@@ -5,7 +5,7 @@ Where the customer's rows are mounted a second time is told in the last table.
 from __future__ import annotations
 
 from tollgate.catalog.parameters import row
-from tollgate.catalog.shape import choice, country3, date, digits, number, pattern, recent_date, text
+from tollgate.catalog.shape import BOOLEAN, COUNTRY3, DATE, RECENT_DATE, choice, digits, number, pattern, text
 
 
 def _plain_names(names: str, length_max: int) -> tuple[row.Parameter, ...]:
@@ -31,8 +31,8 @@ _BROWSER = (
         note="Minutes from local time to UTC; positive west of Greenwich",
     ),
     row.plain("browser.userAgent", text(1, 2048), row.CONDITIONAL, note="The user agent header"),
-    row.plain("browser.javaEnabled", row.BOOLEAN, row.CONDITIONAL, note="Whether the browser runs Java"),
-    row.plain("browser.javascriptEnabled", row.BOOLEAN, note="Whether the browser runs JavaScript"),
+    row.plain("browser.javaEnabled", BOOLEAN, row.CONDITIONAL, note="Whether the browser runs Java"),
+    row.plain("browser.javascriptEnabled", BOOLEAN, note="Whether the browser runs JavaScript"),
     row.plain("browser.screenColorDepth", digits(1, 2), note="Bits per pixel"),
     row.plain("browser.challengeWindow", number(1, 5), note="Size code of the challenge window"),
     row.Parameter("browser.deviceId", text(1, 32)),
@@ -44,7 +44,7 @@ _CUSTOMER = (
     row.Parameter("middleName", text(2, 50)),
     row.Parameter("surname", text(1, 50), row.CONDITIONAL, note="Needed as soon as any customer field is sent"),
     row.Parameter("sex", choice("M", "F")),
-    row.Parameter("birthDate", recent_date()),
+    row.Parameter("birthDate", RECENT_DATE),
     *row.several("phone mobile", row.PHONE),
     row.Parameter("workPhone", text(1, 25), holds_code=True),
     row.Parameter("email", text(6, 128)),
@@ -81,11 +81,11 @@ CUSTOMERS = (
 )
 
 _PARTY = (
-    row.Parameter("birthDate", date()),
+    row.Parameter("birthDate", DATE),
     row.Parameter("accountNumber", text(1, 32), secrecy=row.SEAL, note="May be a card number, so it is kept like one"),
     row.Parameter("street", text(1, 100)),
     *row.several("city state", text(1, 50)),
-    row.Parameter("country", country3()),
+    row.Parameter("country", COUNTRY3),
     row.Parameter("postcode", text(1, 30)),
 )
 

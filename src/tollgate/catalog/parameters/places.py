@@ -5,7 +5,7 @@ Pairing of fields is left to the rules.
 from __future__ import annotations
 
 from tollgate.catalog.parameters import row
-from tollgate.catalog.shape import choice, country2, date, digits, text
+from tollgate.catalog.shape import COUNTRY2, DATE, choice, digits, text
 
 _SHIPPING_METHODS = (
     "CARRIER_DESIGNATED_BY_CUSTOMER",
@@ -41,7 +41,7 @@ _STREET = (
 _REGION = (
     row.Parameter("state", row.STATE, row.CONDITIONAL),
     row.Parameter("postcode", row.POSTCODE, row.CONDITIONAL),
-    row.Parameter("country", country2(), row.CONDITIONAL),
+    row.Parameter("country", COUNTRY2, row.CONDITIONAL),
     *row.several("normalized validationStatus", text(1, 255)),
 )
 
@@ -62,7 +62,7 @@ _SHIPPING = (
     row.plain("method", choice(*_SHIPPING_METHODS), row.CONDITIONAL),
     row.plain("cost", row.EXACT_AMOUNT, row.CONDITIONAL, note="Contained in the amount"),
     row.Parameter("comment", text(1, 160), row.CONDITIONAL),
-    row.plain("expectedDate", date()),
+    row.plain("expectedDate", DATE),
     *row.several("logisticsProvider", text(1, 255)),
     *row.several("trackingNumber returnTrackingNumber", text(1, 255), holds_code=True),
     row.Parameter("warehouse", text(1, 100)),

@@ -5,7 +5,7 @@ When a schedule is due is not computed here.
 from __future__ import annotations
 
 from tollgate.catalog import shape
-from tollgate.catalog.parameters.row import BOOLEAN, CONDITIONAL, OPEN, REQUIRED, Use, mount, plain, several
+from tollgate.catalog.parameters.row import CONDITIONAL, OPEN, REQUIRED, Use, mount, plain, several
 
 STANDING_INSTRUCTION = mount(
     "standingInstruction",
@@ -22,7 +22,7 @@ STANDING_INSTRUCTION = mount(
             holds_code=True,
         ),
         plain("frequency", shape.digits(1, 4), CONDITIONAL, note="Days between payments"),
-        plain("expiry", shape.date(), CONDITIONAL, note="Last day of the series"),
+        plain("expiry", shape.DATE, CONDITIONAL, note="Last day of the series"),
         plain("numberOfInstallments", shape.number(1, 999), CONDITIONAL),
         plain(
             "industryPractice",
@@ -52,7 +52,7 @@ RECURRING_MIGRATION = mount(
     (
         plain("paymentType", shape.choice("DB", "CD", "PA"), REQUIRED, note="Type of the first payment (deprecated)"),
         plain("amount", shape.amount(8)),
-        plain("requestTimestamp", shape.timestamp(), CONDITIONAL),
+        plain("requestTimestamp", shape.TIMESTAMP, CONDITIONAL),
         *several("connectorTxId1 connectorTxId2 connectorTxId3", shape.text(1, 128), CONDITIONAL, holds_code=True),
     ),
 )
@@ -82,7 +82,7 @@ JOB = mount(
         plain("month", _loose(64, "cron, 1-12 or JAN-DEC"), holds_code=True),
         plain("dayOfWeek", _loose(64, "cron, 1-7 or SUN-SAT, L, #, ?"), holds_code=True, note="Sunday is 1"),
         plain("year", _loose(64, "cron, 1970-2099"), holds_code=True),
-        *several("startDate endDate", shape.date_or_timestamp(), secrecy=OPEN),
+        *several("startDate endDate", shape.DATE_OR_TIMESTAMP, secrecy=OPEN),
         plain(
             "expression",
             _loose(256, "cron, 6 or 7 parts from second to year"),
@@ -91,9 +91,9 @@ JOB = mount(
         ),
         *several("durationUnit noticeUnit", _UNIT, secrecy=OPEN),
         *several("durationNumber noticeNumber", shape.number(1, 9999), secrecy=OPEN),
-        *several("noticeCallable", BOOLEAN, secrecy=OPEN),
+        *several("noticeCallable", shape.BOOLEAN, secrecy=OPEN),
     ),
     use=Use.ONE_PAYMENT,
 )
 
-DATES = mount("date", several("from to", shape.date_or_timestamp(), secrecy=OPEN))
+DATES = mount("date", several("from to", shape.DATE_OR_TIMESTAMP, secrecy=OPEN))

@@ -4,8 +4,8 @@ The custom keys that steer a simulator stand in test_cards.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import AMOUNT, BOOLEAN, CONDITIONAL, OPEN, Parameter, Use, mount, plain, several
-from tollgate.catalog.shape import amount, choice, currency, digits, pattern, text, timestamp
+from tollgate.catalog.parameters.row import AMOUNT, CONDITIONAL, OPEN, Parameter, Use, mount, plain, several
+from tollgate.catalog.shape import BOOLEAN, CURRENCY, TIMESTAMP, amount, choice, digits, pattern, text
 
 _SCHEMES = ("visa", "mastercard", "amex", "diners", "jcb", "cartebancaire")
 _YES_OR_NO = choice("Y", "N")
@@ -34,7 +34,7 @@ THREE_D_SECURE = mount(
         plain("flow", choice("challenge", "frictionless")),
         Parameter("schemeData[key]", text(0, 2048), note="Fields of one card scheme"),
         plain("amount", amount(9), note="Amount to authenticate, when it differs"),
-        plain("currency", currency()),
+        plain("currency", CURRENCY),
         Parameter("deviceInfo", text(1, 64000), note="Device data of an app", holds_code=True),
         *several("merchant.name merchant.url", text(1, 255), secrecy=OPEN),
         *several("merchant.country", text(2, 3), secrecy=OPEN),
@@ -54,7 +54,7 @@ RISK = mount(
     (
         *several("channelId serviceId brand", text(1, 255), secrecy=OPEN),
         *several("amount", AMOUNT, secrecy=OPEN),
-        *several("orderTimestamp", timestamp(), secrecy=OPEN),
+        *several("orderTimestamp", TIMESTAMP, secrecy=OPEN),
         *several("merchantWebsite", text(1, 60), secrecy=OPEN),
         *several("accountToken", text(1, 64)),
         Parameter("parameters[key]", text(0, 2048), note="Fields of the risk rules"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, Flag, auto
 from types import MappingProxyType
 
-from tollgate.catalog.shape import Shape, amount, boolean, exact_amount, loose_boolean, pattern, return_url, text, url
+from tollgate.catalog.shape import BOOLEAN, LOOSE_BOOLEAN, RETURN_URL, URL, Shape, amount, exact_amount, pattern, text
 from tollgate.values import Fault
 
 
@@ -98,7 +98,6 @@ class Parameter:
 
 AMOUNT = amount()
 EXACT_AMOUNT = exact_amount()
-BOOLEAN = boolean()
 MERCHANT_REFERENCE = text(8, 255)
 PHONE = pattern(r"[+0-9][0-9 .()/-]{0,24}", 1, 25)
 LONG_PHONE = pattern(r"[+0-9][0-9 .()/-]{5,25}", 6, 26)
@@ -115,9 +114,7 @@ LETTERS_CITY = pattern(
 )
 
 _LOOSE_AMOUNT = amount(12)
-_CODES = frozenset(
-    {AMOUNT, EXACT_AMOUNT, amount(8), amount(9), PHONE, LONG_PHONE, RECIPIENT_PHONE, url(), return_url()}
-)
+_CODES = frozenset({AMOUNT, EXACT_AMOUNT, amount(8), amount(9), PHONE, LONG_PHONE, RECIPIENT_PHONE, URL, RETURN_URL})
 """Shapes whose digits are a number of another kind, whatever the row is called."""
 
 RELAXED: Mapping[Shape, Shape] = MappingProxyType(
@@ -126,7 +123,7 @@ RELAXED: Mapping[Shape, Shape] = MappingProxyType(
         EXACT_AMOUNT: _LOOSE_AMOUNT,
         amount(8): _LOOSE_AMOUNT,
         amount(9): _LOOSE_AMOUNT,
-        BOOLEAN: loose_boolean(),
+        BOOLEAN: LOOSE_BOOLEAN,
         MERCHANT_REFERENCE: text(1, 255),
         PHONE: text(1, 25),
         LONG_PHONE: text(1, 26),
