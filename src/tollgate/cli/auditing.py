@@ -1,6 +1,6 @@
-"""verify: does the store still say what was written. What is proven, and how, is known to the flow.
+"""The command verify, which reports rows that were changed behind the back of the gateway.
 
-Its status tells a script the same as its words tell a person: 0 clean, 1 findings, 2 it could not be run.
+Its exit status is 0 if all is well, 1 with findings, 2 if it could not be run. What is verified is decided in `flows`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 import click
 import msgspec
 
-from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.cli.program import STORE_FLAGS, program, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.flows.auditing import AuditReport
 from tollgate.flows.verify import FINDINGS_MAX
 from tollgate.flows.verify import verify as verify_store
-from tollgate.store import audit, opening
+from tollgate.store import audit
 from tollgate.store.database import Database, StoreFault
 from tollgate.vault.keyring import KeyringError, load_keyring
 
@@ -33,14 +33,23 @@ Tell = Callable[[str, int], None]
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a script to read.")
 def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
-    """Prove that payments, balances, seals, book, events and instructions to banks agree.
+    """Verify that payments, balances, signatures, ledger, events and SEPA instructions agree.
 
     Walks the whole store and only reads, beside running servers or without. Up to --max findings are printed, the
     rest is counted. Ends with 0 where all is well, with 1 where something was found, with 2 where it could not be run.
     """
-    settings = read_settings(flags)
+
+    async def verify_all(database: Database, settings: Settings) -> AuditReport:
+        # After the store is open: in a wrong folder both are missing, and the message about the store names the folder.
+        # Keys are never made here: with new keys, nothing that exists could be verified.
+        keyring = load_keyring(settings.key_path)
+        # Only the bar on a terminal shows how many rows there are.
+        length = sum((await audit.count_rows(database)).values()) if sys.stderr.isatty() else 1
+        with show_progress(0 if quiet else length) as tell:
+            return await verify_store(database, keyring, tell, findings_max)
+
     try:
-        report = run_async(_verify(settings, findings_max, quiet))
+        report = with_store(flags, verify_all, read_only=True)
     except (StoreFault, KeyringError) as error:
         click.echo(f"tollgate: {error}", err=True)
         sys.exit(NOT_RUN)
@@ -49,26 +58,9 @@ def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
         sys.exit(FOUND)
 
 
-async def _verify(settings: Settings, findings_max: int, quiet: bool) -> AuditReport:
-    # The store first: in a wrong folder both are missing, and the message about the store names the folder.
-    database = await opening.open_database(settings.database_url, read_only=True)
-    try:
-        # Never made here: with keys that are new, nothing that exists could be proven.
-        keyring = load_keyring(settings.key_path)
-        with show_progress(0 if quiet else await _count(database)) as tell:
-            return await verify_store(database, keyring, tell, findings_max)
-    finally:
-        await database.close()
-
-
-async def _count(database: Database) -> int:
-    """Only a bar needs to know how long the way is."""
-    return sum((await audit.count_rows(database)).values()) if sys.stderr.isatty() else 1
-
-
 @contextmanager
 def show_progress(length: int) -> Iterator[Tell]:
-    """A bar on a terminal, one line elsewhere, and with no length nothing at all."""
+    """Shows a bar on a terminal, one line elsewhere, and nothing without a length."""
     if not length:
         yield lambda _table, _rows: None
         return

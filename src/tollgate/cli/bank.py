@@ -1,7 +1,8 @@
-"""bank: files for banks out, and what banks send back in. What a file says and a return does is known elsewhere."""
+"""The command bank: exports files for banks and imports their returns. What a return does is decided in `flows`."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,13 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from tollgate.catalog.return_reasons import RETURN_REASONS
-from tollgate.cli.people import with_store
-from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.cli.program import STORE_FLAGS, open_store, program, read_settings, with_settings, with_store
 from tollgate.connectors import sepa_files, sepa_returns
 from tollgate.flows.sepa_files import ReturnReport, export_file, take_returns
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Creditor
-from tollgate.store import bank_files, instructions, merchants, opening
+from tollgate.store import bank_files, instructions, merchants
 from tollgate.store.database import Database
 from tollgate.values import render_hundredths, render_timestamp, to_datetime
 from tollgate.wiring import open_app
@@ -36,7 +36,8 @@ def with_app(flags: dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:
 
     async def run() -> _T:
         # The store first: a wrong folder lacks the keys too, and the message about the store names the folder.
-        await (await opening.open_database(settings.database_url, read_only=True)).close()
+        async with open_store(settings, read_only=True):
+            pass
         app, wires = await open_app(settings, exclusive=False)
         try:
             await app.merchants.refresh(app.database)
@@ -45,13 +46,13 @@ def with_app(flags: dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:
             await wires.close()
             await app.database.close()
 
-    return run_async(run())
+    return asyncio.run(run())
 
 
 @bank.command("files")
 @with_settings(*STORE_FLAGS)
 def show_files(**flags: Any) -> None:
-    """One line a file."""
+    """Print one line for each file."""
     for file in with_store(flags, lambda database, _settings: bank_files.list_bank_files(database)):
         click.echo(describe_file(file))
 
@@ -73,7 +74,7 @@ def describe_file(file: bank_files.BankFile) -> str:
 )
 @with_settings(*STORE_FLAGS)
 def export(file_id: str, output: Path | None, **flags: Any) -> None:
-    """Take a file out, to be brought to the bank; it may be taken out again."""
+    """Export a file for the bank; it may be exported again."""
 
     async def take_out(app: App) -> bytes:
         file = await bank_files.find_bank_file(app.database, file_id)
@@ -86,7 +87,7 @@ def export(file_id: str, output: Path | None, **flags: Any) -> None:
         click.echo(body, nl=False)
     else:
         output.touch(mode=0o600)
-        # One that was there before may have been everybody's.
+        # A file that existed before may have been readable by others.
         output.chmod(0o600)
         output.write_bytes(body)
         click.echo(output)

@@ -1,7 +1,6 @@
-"""rotate-keys, key-archive, make-keys: a new key for everything that is sealed, while the host goes on serving.
+"""The commands rotate-keys, key-archive and make-keys, which work while the host goes on serving.
 
-Retired keys go to an archive, because older backups are still sealed under them. Which records there are and how they
-are wrapped is known to the flow.
+Retired keys go to an archive, because older backups are sealed under them. Records are wrapped by the flow.
 """
 
 from __future__ import annotations
@@ -15,22 +14,11 @@ from typing import Any
 
 import click
 
-from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.cli.program import STORE_FLAGS, open_store, program, read_settings, with_settings
 from tollgate.config import Settings
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
-from tollgate.store.opening import open_database
 from tollgate.values import SystemClock, render_timestamp, to_instant
-from tollgate.vault.keyring import (
-    archive_keys,
-    destroy_archived_keys,
-    hold_alone,
-    load_keyring,
-    make_archive_key,
-    make_keyring,
-    read_archive,
-    restore_keys,
-    save_keyring,
-)
+from tollgate.vault import keyring as keys
 
 _PATH = click.Path(dir_okay=False, path_type=Path)
 
@@ -65,12 +53,12 @@ def rotate_keys(wait_s: float, retire: bool, archive: Path | None, archive_key: 
     """
     settings = read_settings(flags)
     if not retire:
-        run_async(_rotate(settings, wait_s))
+        asyncio.run(_rotate(settings, wait_s))
         return
     if archive is None or archive_key is None:
         raise click.UsageError("--retire needs --archive and --archive-key: older backups are sealed under these keys")
     _refuse_exposed(settings, archive, archive_key)
-    run_async(_retire(settings, archive, archive_key))
+    asyncio.run(_retire(settings, archive, archive_key))
 
 
 def _refuse_exposed(settings: Settings, archive: Path, archive_key: Path) -> None:
@@ -93,17 +81,16 @@ def make_keys(path: str) -> None:
     target = Path(path) / "tollgate-keys.json"
     if target.exists():
         sys.exit(f"tollgate: {target} exists; a key file is never overwritten")
-    save_keyring(make_keyring(), target)
+    keys.save_keyring(keys.make_keyring(), target)
     click.echo(target)
 
 
 async def _rotate(settings: Settings, wait_s: float) -> None:
-    database = await open_database(settings.database_url, must_exist=True)
-    try:
-        # To the end: a second rotation or a retirement meanwhile would remove a key that is still being used.
-        with hold_alone(settings.key_path):
-            keyring = load_keyring(settings.key_path).with_new_key()
-            save_keyring(keyring, settings.key_path)
+    async with open_store(settings) as database:
+        # Held to the end: a second rotation or a retirement meanwhile would remove a key that is still being used.
+        with keys.hold_alone(settings.key_path):
+            keyring = keys.load_keyring(settings.key_path).with_new_key()
+            keys.save_keyring(keyring, settings.key_path)
             click.echo(f"the new key is {keyring.active_id.hex()}; waiting {wait_s:g} s for servers to follow")
             await asyncio.sleep(wait_s)
             done = await rewrap_everything(database, keyring, lambda count: click.echo(f"  {count} records wrapped"))
@@ -113,22 +100,17 @@ async def _rotate(settings: Settings, wait_s: float) -> None:
                 "tollgate: some records are still sealed under an older key; run it again, and where that changes "
                 "nothing, `tollgate verify` names those that do not open"
             )
-    finally:
-        await database.close()
 
 
 async def _retire(settings: Settings, archive: Path, archive_key: Path) -> None:
-    database = await open_database(settings.database_url, must_exist=True)
-    try:
-        with hold_alone(settings.key_path):
-            keyring = load_keyring(settings.key_path)
+    async with open_store(settings) as database:
+        with keys.hold_alone(settings.key_path):
+            keyring = keys.load_keyring(settings.key_path)
             if await count_retired(database, keyring):
                 sys.exit("tollgate: records are still sealed under an older key; run `tollgate rotate-keys` first")
             # The archive is on disk and was read back before the key file loses anything.
-            count = archive_keys(archive, archive_key, keyring, SystemClock().wall())
-            save_keyring(keyring.without_retired_keys(), settings.key_path)
-    finally:
-        await database.close()
+            count = keys.archive_keys(archive, archive_key, keyring, SystemClock().wall())
+            keys.save_keyring(keyring.without_retired_keys(), settings.key_path)
     click.echo(f"only the key {keyring.active_id.hex()} is left; {count} keys were added to {archive}")
     click.echo("backups made before now need that archive: keep it, apart from them, until the last one has expired")
 
@@ -142,15 +124,15 @@ def key_archive() -> None:
 @click.argument("path", type=_PATH)
 def make_key(path: Path) -> None:
     """Write the key that wraps an archive. Keep it apart from the archive and from backups."""
-    make_archive_key(path)
+    keys.make_archive_key(path)
     click.echo(path)
 
 
 @key_archive.command("list")
 @_with_archive_flags(required=True)
 def show_archive(archive: Path, archive_key: Path) -> None:
-    """Print one line a key, without the key."""
-    for each in read_archive(archive, archive_key):
+    """Print one line for each key, without the key."""
+    for each in keys.read_archive(archive, archive_key):
         click.echo(f"{each.id.hex()}  retired {render_timestamp(each.retired_at)}")
 
 
@@ -163,10 +145,10 @@ def restore(archive: Path, archive_key: Path, **flags: Any) -> None:
     The active key stays active. Afterwards `tollgate rotate-keys` wraps the restored records under a new key.
     """
     path = read_settings(flags).key_path
-    with hold_alone(path):
-        keyring = load_keyring(path)
-        restored = restore_keys(archive, archive_key, keyring)
-        save_keyring(restored, path)
+    with keys.hold_alone(path):
+        keyring = keys.load_keyring(path)
+        restored = keys.restore_keys(archive, archive_key, keyring)
+        keys.save_keyring(restored, path)
     click.echo(f"{len(restored.key_ids) - len(keyring.key_ids)} keys were put back into {path}")
 
 
@@ -183,8 +165,8 @@ def destroy(archive: Path, archive_key: Path, oldest_backup: datetime) -> None:
     before = to_instant(oldest_backup.replace(tzinfo=UTC))
     if before > SystemClock().wall():
         raise click.UsageError("--oldest-backup lies in the future")
-    with hold_alone(archive):
-        gone, left = destroy_archived_keys(archive, archive_key, before)
+    with keys.hold_alone(archive):
+        gone, left = keys.destroy_archived_keys(archive, archive_key, before)
     click.echo(f"{gone} keys were destroyed, {left} are left")
     if not left:
         click.echo(f"the archive is gone; destroy {archive_key} too, if it wraps no other")

@@ -1,24 +1,21 @@
-"""merchant, channel, token: who may take payments. Changes reach running servers within seconds."""
+"""The commands merchant, channel and token. Changes reach running servers within seconds."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import click
 
 from tollgate.cli.channel_terms import merge_flags, refuse_plain_addresses, with_channel_flags
-from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.cli.program import STORE_FLAGS, program, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.payments.merchants import Channel, Merchant
-from tollgate.store import merchants, opening
+from tollgate.store import merchants
 from tollgate.store.database import Database
 from tollgate.values import ChannelId, Instant, MerchantId, Secret, SystemClock, is_id, make_id
 from tollgate.vault.keyring import Keyring, load_keyring
 from tollgate.vault.tokens import TokenError, hash_token, keep_credential, make_credential, show_token
-
-_T = TypeVar("_T")
 
 _TOKEN_FILE_MAX = 4096
 
@@ -38,22 +35,8 @@ def token() -> None:
     """Access tokens of merchants."""
 
 
-def with_store(flags: dict[str, Any], work: Callable[[Database, Settings], Awaitable[_T]]) -> _T:
-    """Runs a command's work on the store that exists; one that does not is refused, never made."""
-    settings = read_settings(flags)
-
-    async def run() -> _T:
-        database = await opening.open_database(settings.database_url, must_exist=True)
-        try:
-            return await work(database, settings)
-        finally:
-            await database.close()
-
-    return run_async(run())
-
-
 def _check_id(_context: click.Context, _flag: click.Parameter, value: str | None) -> str:
-    """Takes an id that is brought along, or makes one."""
+    """Returns the id that was given, or makes one."""
     if value is not None and not is_id(value):
         raise click.BadParameter("an id has 32 digits of 0-9 and a-f")
     return value or make_id()
@@ -79,13 +62,13 @@ def add_merchant(name: str, merchant_id: str, **flags: Any) -> None:
 @merchant.command("list")
 @with_settings(*STORE_FLAGS)
 def show_merchants(**flags: Any) -> None:
-    """One line a merchant."""
+    """Print one line for each merchant."""
     for row in with_store(flags, lambda database, _settings: merchants.list_merchants(database)):
         click.echo(f"{row.id}  {row.name}")
 
 
 def _split_flags(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(what changes the channel, what names the store)"""
+    """Returns the flags that change the channel, and those that name the store."""
     store = {name: flags.pop(name) for name in STORE_FLAGS}
     return {name: value for name, value in flags.items() if value is not None}, store
 
@@ -136,7 +119,7 @@ def set_channel(entity_id: str, **flags: Any) -> None:
 @channel.command("list")
 @with_settings(*STORE_FLAGS)
 def show_channels(**flags: Any) -> None:
-    """One line a channel."""
+    """Print one line for each channel."""
     for row in with_store(flags, lambda database, _settings: merchants.list_channels(database)):
         traits = [
             "lenient" if row.is_lenient else "strict",
@@ -198,7 +181,7 @@ async def _keep_token(
 @token.command("list")
 @with_settings(*STORE_FLAGS)
 def show_tokens(**flags: Any) -> None:
-    """One line a token, without the token."""
+    """Print one line for each token, without the token."""
     for row in with_store(flags, lambda database, _settings: merchants.list_credentials(database)):
         click.echo(f"{row.id}  merchant {row.merchant_id}{'  revoked' if row.revoked_at else ''}")
 

@@ -1,6 +1,6 @@
-"""serve, credentials, migrate, check, clock: running a host and asking how it stands.
+"""The commands serve, credentials, migrate, check and clock.
 
-What a host needs and how it runs is known to the rooms below.
+What a host needs and how it runs is decided in `hosting`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, run_async, with_settings
+from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.flows.verify import refuse_wrong_keys
 from tollgate.hosting import listener, readiness
 from tollgate.hosting.log import set_up_logs
 from tollgate.hosting.server import run
 from tollgate.store import merchants, opening
+from tollgate.store.database import Database
 from tollgate.values import SECOND, SystemClock, render_timestamp
 from tollgate.vault.keyring import load_keyring
 from tollgate.wiring import BASE_URL, make_greeting, prepare_keyring
@@ -33,9 +34,10 @@ def serve(**flags: Any) -> None:
     """Serve payments until stopped. On a test host the first start makes a sandbox merchant."""
     settings = read_settings(flags)
     _refuse_unready(readiness.list_missing(settings))
-    # Before anything is printed or made, so that a port in use is told at once and to nobody as a running host.
+    # Before anything is printed or made, so that a port in use ends the command at once.
     sockets = listener.bind_all(settings)
-    missing, greeting = run_async(_prepare(settings))
+    make_data_folder(settings)
+    missing, greeting = with_store(settings, _prepare, must_exist=False)
     _refuse_unready(missing)
     set_up_logs(settings.log_level, settings.log_format)
     for line in readiness.list_warnings(settings):
@@ -50,18 +52,17 @@ def _refuse_unready(missing: list[str]) -> None:
         sys.exit("\n".join(["tollgate: this host is not ready to serve:", *(f"  - {line}" for line in missing)]))
 
 
-async def _prepare(settings: Settings) -> tuple[list[str], str]:
-    """Brings the store up to date; returns what is missing, and the greeting of a test host."""
-    make_data_folder(settings)
-    database = await opening.open_database(settings.database_url)
-    try:
-        keyring = await prepare_keyring(settings, database)
-        await refuse_wrong_keys(database, keyring)
-        if settings.is_live:
-            return readiness.list_unready_channels(settings, await merchants.list_channels(database)), ""
-        return [], (await make_greeting(database, keyring, settings.base_url, SystemClock())).text
-    finally:
-        await database.close()
+async def _prepare(database: Database, settings: Settings) -> tuple[list[str], str]:
+    """Checks the keys of the store; returns what is missing, and the greeting of a test host."""
+    keyring = await prepare_keyring(settings, database)
+    await refuse_wrong_keys(database, keyring)
+    if settings.is_live:
+        return await _list_unready(database, settings), ""
+    return [], (await make_greeting(database, keyring, settings.base_url, SystemClock())).text
+
+
+async def _list_unready(database: Database, settings: Settings) -> list[str]:
+    return readiness.list_unready_channels(settings, await merchants.list_channels(database))
 
 
 @program.command()
@@ -72,17 +73,13 @@ def credentials(as_json: bool, **flags: Any) -> None:
     settings = read_settings(flags)
     if settings.is_live:
         raise click.UsageError("a live host shows no credentials; see `tollgate token`")
-    run_async(_show_credentials(settings, as_json))
 
-
-async def _show_credentials(settings: Settings, as_json: bool) -> None:
-    database = await opening.open_database(settings.database_url, must_exist=True)
-    try:
+    async def show(database: Database, settings: Settings) -> str:
         base_url = await opening.get_setting(database, BASE_URL) or settings.base_url
         greeting = await make_greeting(database, load_keyring(settings.key_path), base_url, SystemClock())
-        click.echo(greeting.json if as_json else greeting.text)
-    finally:
-        await database.close()
+        return greeting.json if as_json else greeting.text
+
+    click.echo(with_store(settings, show))
 
 
 @program.command()
@@ -92,16 +89,12 @@ def migrate(**flags: Any) -> None:
     settings = read_settings(flags)
     if settings.uses_sqlite:
         make_data_folder(settings)
-    run_async(_migrate(settings))
 
-
-async def _migrate(settings: Settings) -> None:
-    database = await opening.open_database(settings.database_url)
-    try:
+    async def ensure_keyring(database: Database, settings: Settings) -> None:
         if not settings.is_live and not await merchants.list_merchants(database):
             await prepare_keyring(settings, database)
-    finally:
-        await database.close()
+
+    with_store(settings, ensure_keyring, must_exist=False)
     click.echo("the store is up to date")
 
 
@@ -112,23 +105,18 @@ def check(**flags: Any) -> None:
     settings = read_settings(flags)
     missing = readiness.list_missing(settings)
     if not missing:
-        missing = run_async(_check_store(settings))
+        # The first start makes the file of the database; a check does not.
+        is_new = settings.uses_sqlite and not Path(settings.database_url.removeprefix("sqlite:///")).exists()
+        missing = (
+            readiness.list_unready_channels(settings, [])
+            if is_new
+            else with_store(settings, _list_unready, read_only=True)
+        )
     for line in missing:
         click.echo(f"missing: {line}")
     if missing:
         sys.exit(1)
     click.echo(f"ready: {settings.environment} host on {settings.base_url}")
-
-
-async def _check_store(settings: Settings) -> list[str]:
-    if settings.uses_sqlite and not Path(settings.database_url.removeprefix("sqlite:///")).exists():
-        # The first start makes the file; asking how things stand does not.
-        return readiness.list_unready_channels(settings, [])
-    database = await opening.open_database(settings.database_url, read_only=True)
-    try:
-        return readiness.list_unready_channels(settings, await merchants.list_channels(database))
-    finally:
-        await database.close()
 
 
 @program.command()
@@ -139,13 +127,9 @@ def clock(advance: int | None, **flags: Any) -> None:
     settings = read_settings(flags)
     if settings.is_live:
         raise click.UsageError("a live host has no test clock")
-    run_async(_move_clock(settings, advance or 0))
 
+    async def move(database: Database, _settings: Settings) -> str:
+        offset = await opening.add_to_setting(database, CLOCK_OFFSET, (advance or 0) * SECOND)
+        return render_timestamp(SystemClock(offset).now())
 
-async def _move_clock(settings: Settings, advance_s: int) -> None:
-    database = await opening.open_database(settings.database_url, must_exist=True)
-    try:
-        offset = await opening.add_to_setting(database, CLOCK_OFFSET, advance_s * SECOND)
-        click.echo(render_timestamp(SystemClock(offset).now()))
-    finally:
-        await database.close()
+    click.echo(with_store(settings, move))

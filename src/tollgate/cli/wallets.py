@@ -17,8 +17,8 @@ import msgspec
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.parameters.names import ALIASES
 from tollgate.catalog.wallets import Wallet
-from tollgate.cli.people import channel, with_store
-from tollgate.cli.program import STORE_FLAGS, program, read_settings, with_settings
+from tollgate.cli.people import channel
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.payments.accounts import SigningKey, WalletPublic
 from tollgate.store import merchants, opening
@@ -148,7 +148,7 @@ def add_wallet_key(
 @wallet_key.command("list")
 @with_settings(*STORE_FLAGS)
 def show_wallet_keys(**flags: Any) -> None:
-    """One line a key, without the key."""
+    """Print one line for each key, without the key."""
     names = {wallet: alias for alias, wallet in _BRANDED.items()}
     for row in with_store(flags, lambda database, _settings: merchants.list_wallet_keys(database)):
         recipient = f"  {row.public.recipient}" if row.public.recipient else ""
