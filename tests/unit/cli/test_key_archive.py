@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner, Result
@@ -132,7 +133,7 @@ def test_a_crash_after_the_archive_was_written_loses_no_key(host: Host, monkeypa
     host.run("key-archive", "make-key", str(host.archive_key))
     before = host.keys.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("tollgate.vault.keyring.save_keyring", lambda _keyring, _path: (_ for _ in ()).throw(OSError("cut")))
+        patch.setattr("tollgate.vault.keyring.save_keyring", Mock(side_effect=OSError("cut")))
         assert host.run_on_store("rotate-keys", "--retire", *host.archive_flags).exit_code == 1
 
     assert host.keys.read_bytes() == before
