@@ -1,1 +1,1 @@
-"""What a payment is and what may happen to it. Pure: no I/O, no clock, no chance."""
+"""Payments, and the rules by which they change. No I/O, no clock, no random numbers."""

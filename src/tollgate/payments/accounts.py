@@ -1,4 +1,4 @@
-"""What a payment is charged to: cards, tokens, bank and virtual accounts, and the keys that open wallets.
+"""Accounts that are charged: cards, tokens, bank and virtual accounts, and the keys that open wallets.
 
 Nothing is sealed or opened here.
 """
@@ -25,7 +25,7 @@ class CardAccount(msgspec.Struct, frozen=True, kw_only=True):
     cvv: Secret | None = None
     number_type: str = "PAN"
     cryptogram: Secret | None = None
-    """Proof for one payment, made by the device whose number this is."""
+    """The proof for one payment, made by the device that has this number."""
     wallet: str | None = None
     """The wallet that it came from."""
 
@@ -103,19 +103,19 @@ class SigningKey(msgspec.Struct, frozen=True, omit_defaults=True):
     """A key with which a wallet's provider vouches for its messages."""
 
     key: bytes
-    """As in a certificate: its subjectPublicKeyInfo."""
+    """The subjectPublicKeyInfo, as in a certificate."""
     expires_at: Instant | None = None
 
 
 class WalletPublic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is no secret about a key: whom it stands for, and whose word is believed."""
+    """The public part of a key: its owner, and the certificates or keys that are trusted."""
 
     key_hash: bytes = b""
     """SHA-256 of the public half, by which a token may name the key that it was made for."""
     recipient: str = ""
-    """To whom tokens are addressed: a merchant identifier, or `gateway:...` or `merchant:...`."""
+    """The recipient of tokens: a merchant identifier, or `gateway:...` or `merchant:...`."""
     gateway_merchant: str | None = None
-    """Where one key serves many merchants of a gateway, the one whose tokens are taken on this channel."""
+    """The merchant whose tokens this channel takes, if one key serves many merchants."""
     roots: tuple[str, ...] = ()
     """Certificates, as PEM, in one of which the chain of a signature has to end."""
     signing_keys: tuple[SigningKey, ...] = ()
@@ -134,8 +134,8 @@ class WalletKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpenedWallet(msgspec.Struct, frozen=True):
-    """What an authentic token held."""
+    """The contents of an authentic token."""
 
     card: OpenedCard
     unique: str
-    """The same for every copy of one token, however it is spelled, and for no other token."""
+    """A mark that is the same for every copy of one token, however it is spelled, and for no other token."""

@@ -1,4 +1,4 @@
-"""Authenticating the shopper of a card payment: what the merchant wishes, how far it has come, what came of it. Pure.
+"""The authentication of a card payment's shopper: the merchant's request, the stage and the result. No I/O.
 
 In which messages it is asked for is known to the connector alone.
 """
@@ -29,25 +29,25 @@ class Browser(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AuthenticationRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the merchant said about it; empty members are left to us."""
+    """The merchant's request for an authentication; the gateway fills in empty members."""
 
     browser: Browser | None = None
-    """None: our own page asks the browser."""
+    """The browser as the merchant described it; if None, the gateway's own page asks it."""
     device: str | None = None
-    """Device data of an app."""
+    """The device data of an app."""
     challenge_indicator: str | None = None
     is_decoupled: bool = False
     requestor_reason: str | None = None
-    """Set where the merchant asks without the shopper being there."""
+    """Set if the merchant asks while the shopper is not present."""
     is_unwanted: bool = False
-    """Switched off for this payment; a channel may require it all the same."""
+    """Whether it is switched off for this payment; a channel may require it all the same."""
 
 
 class Stage(IntEnum):
-    """How far it has come; the numbers are stored."""
+    """The stage of an authentication. The numbers are stored."""
 
     OPEN = 0
-    """The shopper's browser has to come by first."""
+    """The shopper's browser has to open the gateway's page first."""
     CHALLENGED = 1
     """The issuer asks the shopper."""
     ANSWERED = 2
@@ -56,7 +56,7 @@ class Stage(IntEnum):
 
 
 class AuthenticationResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the directory server, or the issuer through it, said last."""
+    """The last result of the directory server, or of the issuer through it."""
 
     status: str
     """Y, A, N, U, R, I: as in the messages of the schemes. Other letters are never a result."""
@@ -65,7 +65,7 @@ class AuthenticationResult(msgspec.Struct, frozen=True, kw_only=True, omit_defau
     value: str | None = None
     """The proof that goes to the acquirer."""
     cancelled: str | None = None
-    """Why a challenge ended without an answer."""
+    """The reason why a challenge ended without an answer."""
 
 
 class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -75,23 +75,23 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     version: str = "2.2.0"
     method_url: str | None = None
     is_method_done: bool = False
-    """Whether the issuer's hidden page has come back."""
+    """Whether the issuer's hidden page has finished."""
     is_asked: bool = False
-    """Somebody had the issuer asked; whether it answered shows in the stage."""
+    """Whether the issuer was asked; the stage shows whether it answered."""
     ds_id: str | None = None
     acs_id: str | None = None
     acs_url: str | None = None
     flow: str | None = None
     """challenge or frictionless"""
     is_mandated: str | None = None
-    """Y where the issuer had to ask."""
+    """Y if the issuer required a challenge."""
     card_holder_text: str | None = None
     category: str = "01"
-    """02 where no payment was asked about, and then there may be no proof."""
+    """02 if no payment was authenticated; there may be no proof then."""
     error: dict[str, str] = {}
-    """Why nobody was asked, as the directory server says it: by the names that answers have."""
+    """The directory server's reasons for not asking the issuer, by the names of the answer."""
     results_hash: str = ""
-    """Of the secret in the address to which the result is sent."""
+    """The hash of the secret in the address to which the result is sent."""
     shopper_token_hash: str = ""
     """The hash of the key in the shopper's address; it is compared also after the sealed code was wiped."""
     result: AuthenticationResult | None = None

@@ -1,4 +1,4 @@
-"""May this follow that, and what does it move? Reads the rows of `following`; pure.
+"""Decides whether a payment may follow another, and which balances it changes, by the rows of `following`. No I/O.
 
 `balance_effects` is the one place that says how a payment changes balances: reserving, completing, releasing and
 counting again are differences of it.
@@ -22,24 +22,24 @@ PENDING_STATES = OPEN_STATES | {State.STARTED}
 
 
 class FollowUpRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a later transaction is asked to do, whoever asks."""
+    """A request to follow up an earlier payment."""
 
     payment_type: str
     money: Money | None = None
-    """None where all that is left is meant."""
+    """The amount; None means all that is left."""
     currency: str | None = None
-    """Where it was said without an amount."""
+    """The currency, if it was sent without an amount."""
     practice: str | None = None
     is_final: bool = False
     test_mode: TestMode | None = None
-    """None: as the payment named."""
+    """The test mode; None means that of the payment named."""
     brand: str | None = None
-    """None: as the payment named."""
+    """The brand; None means that of the payment named."""
     objection: str | None = None
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds that hold today: what time it is, how long things are possible and how often."""
+    """The limits that apply to a follow-up: the time, the lifetime of authorizations, and the highest counts."""
 
     now: Instant
     authorization_lifetime: Instant
@@ -48,14 +48,14 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """A wish that may be carried out, and what that takes."""
+    """A follow-up that is allowed, with the amounts and guards with which it is written."""
 
     following: Following
     money: Money
     releases: int
     closes: int
     guards: tuple[ledger.BalanceChange, ...]
-    """What must still be true of the balances when the reservation is written."""
+    """The conditions that the balances must still meet when the reservation is written."""
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -63,18 +63,18 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class ChainContext(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a later transaction hooks in."""
+    """The earlier payments of a chain that a follow-up depends on."""
 
     named: Payment
     money_source: Payment
-    """Whose money it is: the payment named, unless that only moved another's."""
+    """The payment whose money is moved: the one named, unless that one moved another's."""
     first: Payment
 
 
 # ---- may it follow? ----
 
 _ENDS = frozenset({Action.INCREMENT, Action.RETURN})
-"""Nothing follows these: an increment raised the authorisation it names, a return gave money back to its payment."""
+"""Nothing can follow these: an increment raised the authorization it names, a return gave money back to its payment."""
 
 
 def decide_follow_up(request: FollowUpRequest, context: ChainContext, terms: Terms) -> Plan | Refused:
@@ -159,7 +159,7 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
 
 
 def _choose_amount(request: FollowUpRequest, row: Following, named: Payment) -> int:
-    """Who names no amount means all that is left, or all of it where only that will do."""
+    """Returns the amount that was sent, or all that is left."""
     if request.money is not None:
         return request.money.hundredths
     return named.left if row.draw in (Draw.PART, Draw.REST) else named.money.hundredths
@@ -178,7 +178,7 @@ def _fits(row: Following, named: Payment, amount: int) -> bool:
 
 
 def get_money_source(named: Payment, chain: Mapping[str, Payment]) -> Payment:
-    """Disputes and their reversals move the money of the payment at their root; a returned refund that of its own."""
+    """Returns the payment whose money is moved: disputes and their reversals move that of the payment at their root."""
     money_source = named
     while money_source.payment_type in _MOVES_ANOTHERS_MONEY and money_source.referenced_id is not None:
         money_source = chain[money_source.referenced_id]
@@ -194,9 +194,9 @@ _MOVES_ANOTHERS_MONEY = frozenset(
 
 
 def balance_effects(payment: Payment, money_source_id: str | None = None) -> list[ledger.BalanceChange]:
-    """All that a later transaction has moved: on the payment named, on the money's own payment, on the first one.
+    """Lists all changes that a follow-up makes: to the payment named, to the money source, to the first payment.
 
-    Reserved while its fate is open, for good once it succeeded, and only its number once it failed.
+    It reserves while it is open, draws once it succeeded, and keeps only its number once it failed.
     """
     if payment.chain_id is None or payment.referenced_id is None:
         return []
@@ -226,12 +226,12 @@ def balance_effects(payment: Payment, money_source_id: str | None = None) -> lis
 
 
 def list_start_changes(payment: Payment, plan: Plan | None, money_source_id: str) -> list[ledger.BalanceChange]:
-    """What writing it moves, and what must be true for that; one that is refused is only numbered."""
+    """Lists the changes and guards of the first write; a payment that is refused only gets its number."""
     return ledger.join_balance_changes([*balance_effects(payment, money_source_id), *(plan.guards if plan else ())])
 
 
 def list_completion_changes(started: Payment, completed: Payment) -> list[ledger.BalanceChange]:
-    """What its result still moves. What was decided before it was written has moved everything by then."""
+    """Lists the changes of a completion. One that was decided when written has changed everything already."""
     before = {balance_change.payment_id: balance_change for balance_change in balance_effects(started)}
     after = {balance_change.payment_id: balance_change for balance_change in balance_effects(completed)}
     differences = [
@@ -244,7 +244,7 @@ def list_completion_changes(started: Payment, completed: Payment) -> list[ledger
 
 
 def count_chain(members: Iterable[Payment]) -> dict[str, ledger.Balance]:
-    """What the balance of every member must be, told by the transactions of the chain alone."""
+    """Computes the balance of every member from the payments of the chain alone."""
     chain: dict[str, Payment] = {payment.id: payment for payment in members}
     counted = dict.fromkeys(chain, ledger.UNTOUCHED)
     for payment in chain.values():

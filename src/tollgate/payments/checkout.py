@@ -1,4 +1,4 @@
-"""Checkouts and payment links, and the states they pass through. How they are stored is not known here."""
+"""Checkouts and payment links, and the states they pass through. They are stored elsewhere."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import msgspec
 from tollgate.values import ChannelId, CheckoutId, Instant, LinkId, MerchantId
 
 REMIND_TOPIC = "remind"
-"""The jobs that tell a shop of a submission whose end it has not asked for."""
+"""The topic of jobs that remind a shop to ask for the result of a submission."""
 
 
 class CheckoutKind(StrEnum):
-    """What comes of it; also the last word of the address by which it is submitted and read."""
+    """The result of a checkout; also the last part of the path at which it is submitted and read."""
 
     PAYMENT = "payment"
     REGISTRATION = "registration"
 
 
 class CheckoutState(IntEnum):
-    """How far it has come; the numbers are stored, so a number is never used again for something else."""
+    """The state of a checkout. The numbers are stored, so a number is never reused."""
 
     OPEN = 0
     LOCKED = 1
     """One attempt is about to move money, or may have: no other may begin."""
     DONE = 2
-    """Paid, or stored, by the attempt it names. Nothing more can be paid."""
+    """The attempt that it names paid it or stored the account; nothing more can be paid."""
     SPENT = 3
-    """Its merchant was told, so it is no more."""
+    """The merchant has read the success, so the checkout is over."""
     CANCELLED = 4
-    """Its merchant withdrew it before anybody had paid. What is approved for it later is given back."""
+    """The merchant cancelled it before it was paid; an approval that comes later is given back."""
 
 
 class Reminder(StrEnum):
-    """What became of the call that tells a shop to ask."""
+    """The result of the call that reminds a shop to ask."""
 
     SENT = "sent"
     UNNEEDED = "unneeded"
     MISSED = "missed"
-    """Nobody was there in the minute in which it was due."""
+    """No worker ran in the minute in which it was due."""
     FAILED = "failed"
     """The shop could not be reached."""
     IMPOSSIBLE = "impossible"
@@ -55,33 +55,33 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
     expires_at: Instant
     revision: int = 0
-    """Counts the merchant's changes: what was read before one is not written after it."""
+    """The number of changes that the merchant made; a write that read an older revision is refused."""
     attempts: int = 0
     subject_id: str | None = None
-    """The attempt that counts: the one that did it, or else the last."""
+    """The attempt that succeeded, or else the last one."""
     submitted_at: Instant | None = None
-    """When the shopper last pressed the button."""
+    """The time of the shopper's last submission."""
     read_at: Instant | None = None
-    """When the merchant was last told."""
+    """The time at which the merchant last read the result."""
     window_ends_at: Instant = 0
     window_reads: int = 0
-    """How often it was asked for in the present window."""
+    """The number of reads in the present window."""
     return_url: str | None = None
-    """Where the shopper goes home to; known with the first submission at the latest."""
+    """The address to which the shopper returns; known with the first submission at the latest."""
     reminder: str = ""
     """Empty until it is decided."""
     reminded_at: Instant | None = None
     script: str = ""
     """The version of the script that was promised for it."""
     sealed_fields: bytes | None
-    """What the merchant prepared; wiped when nobody needs it any more."""
+    """The fields that the merchant prepared; wiped when nobody needs them any more."""
 
     def is_over(self, now: Instant) -> bool:
         return self.state in (CheckoutState.SPENT, CheckoutState.CANCELLED) or self.expires_at <= now
 
     @property
     def is_paid(self) -> bool:
-        """Or, of one that stores an account, whether it did."""
+        """Whether it was paid, or the account was stored."""
         return self.state in (CheckoutState.DONE, CheckoutState.SPENT)
 
     @property
@@ -91,17 +91,17 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckoutEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """What the end of an attempt does to the checkout that it was made for."""
+    """The change to a checkout when its attempt is completed."""
 
     id: CheckoutId
     merchant_id: MerchantId
     subject_id: str
     is_done: bool
-    """Or else the checkout is open again."""
+    """Whether the attempt succeeded; otherwise the checkout is open again."""
     is_sole: bool
-    """Whether it must not come to stand beside another that did it already."""
+    """Whether only one attempt may succeed."""
     seen_revision: int | None = None
-    """Of the checkout that it was weighed against; None where it holds for any."""
+    """The revision of the checkout for which it holds; None means any."""
 
 
 class Script(msgspec.Struct, frozen=True):
@@ -120,7 +120,7 @@ class LinkState(IntEnum):
 
 
 class LinkStatus(IntEnum):
-    """Numbers that tell merchants how a link stands."""
+    """The status of a link in answers to merchants."""
 
     OPEN = 1
     PAID = 2

@@ -1,7 +1,4 @@
-"""What completing a payment writes: its result, ledger entries, balance changes and recovery task.
-
-Nothing is written here.
-"""
+"""The completion of a payment: its result, ledger entries, balance changes and recovery task. No I/O."""
 
 from __future__ import annotations
 
@@ -32,20 +29,20 @@ _UNRESOLVED = frozenset({State.UNRESOLVED})
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
-    """What the second write makes durable, in one commit."""
+    """The contents of the second write of a payment, which is one commit."""
 
     payment: Payment
     recovery_task: RecoveryTask | None
     balance_changes: list[BalanceChange] = []
-    """What it moves on the balances of the chain."""
+    """The changes to balances of the chain."""
     registration: RegistrationChange | None = None
-    """What it does to the stored account that it names."""
+    """The change to the registration that the payment uses or makes."""
     checkout: CheckoutEnd | None = None
-    """What it does to the checkout that it was made for."""
+    """The change to the checkout that the payment was made for."""
 
 
 def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
-    """Apply the table; the only way an attempt ends."""
+    """Completes an attempt by the table of moves; every attempt ends here."""
     move = MOVES[NATURES[started.payment_type], verdict.outcome]
     completed = msgspec.structs.replace(
         started,
@@ -65,9 +62,9 @@ def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
 
 
 def find_checkout_end(completed: Payment, seen_revision: int | None = None) -> CheckoutEnd | None:
-    """What an attempt that was made for a checkout does to it; None for most payments.
+    """Returns the change to the checkout for which an attempt was made, if there is one.
 
-    What is still open and may have paid out keeps its checkout claimed.
+    An open attempt that may have paid out keeps its checkout locked.
     """
     checkout_id = completed.checkout_id
     if checkout_id is None or completed.chain_id is not None:
@@ -89,13 +86,13 @@ def _holding(nature: Nature) -> frozenset[State]:
 
 
 def get_known_verdict(decided: Payment) -> Verdict:
-    """Of an attempt whose result was known before it was written: one that does nothing was refused."""
+    """Returns the verdict of an attempt that was decided before it was written; without an action it was refused."""
     outcome = Outcome.DECLINED if decided.action is None else Outcome.APPROVED
     return Verdict(outcome=outcome, code=decided.result_code, details=decided.details)
 
 
 def find_entry_accounts(payment: Payment) -> tuple[LedgerAccount, LedgerAccount] | None:
-    """The accounts between which the amount of a transaction moves; None where nothing moves."""
+    """Returns the accounts between which a payment moves its amount, if it moves any."""
     if payment.state is not State.APPROVED or not payment.money.hundredths:
         return None
     if payment.action is None:
@@ -105,9 +102,9 @@ def find_entry_accounts(payment: Payment) -> tuple[LedgerAccount, LedgerAccount]
 
 
 def list_entries(payment: Payment) -> list[Entry]:
-    """What a transaction writes into the book."""
-    report_entry = find_entry_accounts(payment)
-    if report_entry is None or payment.completed_at is None:
+    """Lists the ledger entries of a payment."""
+    accounts = find_entry_accounts(payment)
+    if accounts is None or payment.completed_at is None:
         return []
     entry = Entry(
         id=make_timed_id(payment.completed_at, payment.id),
@@ -115,8 +112,8 @@ def list_entries(payment: Payment) -> list[Entry]:
         payment_id=payment.id,
         channel_id=payment.channel_id,
         currency=payment.money.currency,
-        source=report_entry[0],
-        target=report_entry[1],
+        source=accounts[0],
+        target=accounts[1],
         amount=payment.money.hundredths,
         posted_at=payment.completed_at,
     )
@@ -136,7 +133,7 @@ list_facts: Callable[[Payment], tuple[object, ...]] = attrgetter(*SIGNED)
 
 
 def may_have_taken(payment: Payment) -> bool:
-    """Tells whether a payment that failed may have taken money all the same, which a reversal gives back."""
+    """Tells whether a failed payment may have taken money all the same, which a reversal gives back."""
     nature = NATURES.get(payment.payment_type)
     if nature is None or payment.outcome is None:
         return False

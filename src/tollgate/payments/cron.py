@@ -1,4 +1,4 @@
-"""When a plan in cron's notation falls due, in UTC: its seven parts, read once, and the moments they name.
+"""Schedules in cron's notation, in UTC: their seven parts, and the times at which they are due.
 Whose plan it is, and what happens when it is due, is not known here.
 """
 
@@ -60,7 +60,7 @@ class _Part(NamedTuple):
     low: int
     high: int
     words: tuple[str, ...] = ()
-    """What may stand for the numbers, from the lowest on."""
+    """The names that may replace the numbers, from the lowest on."""
     wraps: bool = True
     """Whether a range may run past the end and on from the beginning, as from Friday to Monday."""
 
@@ -93,7 +93,7 @@ _LEVELS = (
     _Level(("month",), "1"),
     _Level(("year",), "*"),
 )
-"""From fine to coarse."""
+"""The fields from fine to coarse."""
 
 _UNBOUND = frozenset({None, "*", "?"})
 
@@ -128,7 +128,7 @@ class Cron(msgspec.Struct, frozen=True, kw_only=True):
     minutes: tuple[int, ...]
     hours: tuple[int, ...]
     days: Mapping[tuple[int, int], tuple[int, ...]]
-    """By the weekday of a month's first day and the month's length."""
+    """The days are chosen by the weekday of the month's first day and the month's length."""
     months: tuple[int, ...]
     years: tuple[int, ...]
 

@@ -1,4 +1,4 @@
-"""What may follow what, as rows: which payment may be named, what it does to balances and book, which code says no.
+"""The table of follow-ups: the payments that each may name, and its effects on balances, ledger and closures.
 
 The rows decide nothing by themselves; `chain` reads them.
 """
@@ -14,7 +14,7 @@ from tollgate.payments.ledger import Closure, LedgerAccount
 
 
 class Action(StrEnum):
-    """What a later transaction does; the words are stored."""
+    """The effect of a follow-up. The values are stored."""
 
     CAPTURE = "capture"
     VOID = "void"
@@ -32,7 +32,7 @@ class Action(StrEnum):
 
 
 class Draw(StrEnum):
-    """How much of what is left on the payment named."""
+    """The amount that a follow-up takes of what is left on the payment named."""
 
     NOTHING = "nothing"
     PART = "up to what is left"
@@ -53,28 +53,28 @@ class Following(msgspec.Struct, frozen=True, kw_only=True):
     """The payment types it may name."""
     draw: Draw = Draw.NOTHING
     is_counted: bool = False
-    """Captures and rebills are numbered."""
+    """Whether there is a highest number of them."""
     until: Until = Until.ANY_TIME
     barred_by: Closure = Closure.NONE
     closes: Closure = Closure.NONE
     closes_when_final: Closure = Closure.NONE
     releases_when_final: bool = False
-    """`sequence=FINAL` also gives back what is left."""
+    """Whether `sequence=FINAL` also gives back what is left."""
     is_barred_by_dispute: bool = False
     is_capped: bool = False
-    """Draws on nothing, and is still not larger than the payment named."""
+    """Whether it may not be larger than the payment named, although it draws on nothing."""
     adds: bool = False
-    """Raises what the payment named has to give."""
+    """Whether it raises the amount of the payment named."""
     net: int = 0
-    """Whether the chain's money grows (1) or shrinks (-1) by it."""
+    """1 if the money that the chain has taken grows by it, -1 if it shrinks."""
     dispute: int = 0
-    """Whether what is disputed on the money's own payment grows or shrinks."""
+    """1 if the disputed sum of the money source grows by it, -1 if it shrinks."""
     restores: bool = False
-    """Gives back to the money's own payment what the payment named had drawn."""
+    """Whether it gives back to the money source what the payment named had drawn."""
     source: LedgerAccount
     target: LedgerAccount
     wire_word: str | None = None
-    """Its name in messages to the acquirer; None: nothing is sent."""
+    """Its name in messages to the acquirer; None if nothing is sent."""
 
 
 TAKEN = frozenset(code for code, row in PAYMENT_TYPES.items() if row.is_taken)
@@ -84,7 +84,7 @@ REFUNDABLE = frozenset(PAYMENT_TYPES["RF"].follows)
 REFUSALS = {code: row for code in FOLLOW_UP_PAYMENT_TYPES if (row := PAYMENT_TYPES[code].refusals)}
 
 SYSTEM_ONLY = {code: row.merchant_refusal for code, row in PAYMENT_TYPES.items() if row.merchant_refusal}
-"""What only the system makes, and the code for a merchant who asks for it."""
+"""The payment types that only the system makes, with the code that refuses them to a merchant."""
 
 
 _SHOPPER, _HELD, _EARNED = LedgerAccount.SHOPPER, LedgerAccount.HELD, LedgerAccount.EARNED
@@ -106,7 +106,7 @@ _ROWS = (
         target=_EARNED,
         wire_word="capture",
     ),
-    # Needs no open door, only something left: a capture may fail, or a raise succeed, after an earlier one closed all.
+    # No closure bars it, if something is left: a capture may fail, or an increment succeed, after another closed all.
     Following(
         action=Action.VOID,
         payment_type="RV",
@@ -241,7 +241,7 @@ INCREMENTAL_PRACTICE = "INCREMENTAL_AUTH"
 
 
 def choose_following(payment_type: str, named_type: str, practice: str | None = None) -> Following | None:
-    """The row for a request, or None where such a thing may not follow."""
+    """Returns the row for a request, or None if this type may not follow the other."""
     for row in _ROWS:
         if (
             row.payment_type == payment_type
@@ -253,5 +253,5 @@ def choose_following(payment_type: str, named_type: str, practice: str | None = 
 
 
 def get_practice_action(practice: str | None) -> Action:
-    """Only an incremental authorisation raises the one it names; every other practice is a hold of its own."""
+    """Returns the action of an authorization that names another; only an incremental one raises it."""
     return Action.INCREMENT if practice == INCREMENTAL_PRACTICE else Action.RENEWAL

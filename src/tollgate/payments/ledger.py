@@ -14,19 +14,19 @@ from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
 
 
 class LedgerAccount(StrEnum):
-    """The words are stored."""
+    """The accounts of the ledger. The values are stored."""
 
     SHOPPER = "shopper"
-    """The world outside: what shoppers paid and got back."""
+    """The outside world: shoppers pay from it and are paid back to it."""
     HELD = "held"
-    """Authorised, and neither captured nor released yet."""
+    """Money that was authorized and is neither captured nor released."""
     EARNED = "earned"
     """The merchant's money at the acquirer."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     id: str
-    """Sorts by time."""
+    """Ids sort by time."""
     merchant_id: MerchantId
     payment_id: PaymentId
     channel_id: ChannelId
@@ -45,21 +45,21 @@ _ENTRIES_BY_DIRECTION = {
 FIRST_ENTRIES: dict[str, tuple[LedgerAccount, LedgerAccount]] = {
     code: _ENTRIES_BY_DIRECTION[PAYMENT_TYPES[code].direction] for code in INITIAL_PAYMENT_TYPES
 }
-"""Where the money of a payment that begins a chain goes."""
+"""The accounts between which a payment that begins a chain moves money."""
 
 
 NO_BOUND = 2**62
-"""Beyond any sum, count or instant, even where a whole chain raises one authorisation by the largest amount."""
+"""A number beyond any sum, count or instant, even if a whole chain raises one authorization by the largest amount."""
 
 
 _CLOSURE_BITS = 10
 
 
 class Closure(IntFlag):
-    """What may no longer follow once it is closed; the numbers are stored.
+    """The follow-ups for which a payment can be closed. The numbers are stored.
 
-    Each door has ten bits of one whole number, in which those who closed it are counted: one that fails after all opens
-    nothing that another has closed, and adding and subtracting is all that a balance needs.
+    Each has ten bits of one whole number, which count who closed it: a follow-up that fails later reopens nothing that
+    another has closed, and a balance only has to be added to.
     """
 
     NONE = 0
@@ -69,37 +69,37 @@ class Closure(IntFlag):
     INCREMENTS = 1 << 3 * _CLOSURE_BITS
 
 
-def expand_closures(doors: int) -> int:
-    """All bits in which it is counted who closed these doors."""
-    return doors * ((1 << _CLOSURE_BITS) - 1)
+def expand_closures(closures: int) -> int:
+    """Returns all bits that count who made these closures."""
+    return closures * ((1 << _CLOSURE_BITS) - 1)
 
 
 class Balance(msgspec.Struct, frozen=True, kw_only=True):
-    """In whole hundredths. A payment that nothing followed has all of it at zero."""
+    """The balance of a payment in whole hundredths; all are zero until something follows."""
 
     added: int = 0
-    """By incremental authorisations."""
+    """The sum of incremental authorizations."""
     drawn: int = 0
-    """Captured, released, refunded or reversed for good."""
+    """The sum that was captured, released, refunded or reversed."""
     held: int = 0
-    """Reserved by transactions whose fate is open."""
+    """The sum that open follow-ups have reserved."""
     disputed: int = 0
-    """Charged back."""
+    """The sum that was charged back."""
     draws: int = 0
-    """How many captures or rebills there are, those in flight included."""
+    """The number of captures or rebills, open ones included."""
     closed: int = 0
-    """By how many transactions each door was closed, those in flight included."""
+    """The number of follow-ups that made each closure, open ones included."""
     chain_length: int = 1
-    """On the first payment of a chain: how many transactions the chain has."""
+    """The number of payments in the chain; kept on its first payment."""
     chain_net: int = 0
-    """On the first payment of a chain: what its later transactions took, less what they gave or are about to give."""
+    """The sum that follow-ups took, less what they gave or will give; kept on the first payment of the chain."""
 
 
 UNTOUCHED = Balance()
 
 
 class BalanceChange(msgspec.Struct, frozen=True, kw_only=True):
-    """How one balance changes, and what must be true of it for that."""
+    """A change of one balance, and the conditions under which it may be made."""
 
     payment_id: PaymentId
     added: int = 0
@@ -112,15 +112,15 @@ class BalanceChange(msgspec.Struct, frozen=True, kw_only=True):
     chain_net: int = 0
 
     left_min: int = -NO_BOUND
-    """What must be left to draw on after the change: at least, and at most."""
+    """The least that must be left after the change; `left_max` is the most."""
     left_max: int = NO_BOUND
     draws_max: int = NO_BOUND
     disputed_max: int = NO_BOUND
-    """Asked before the change, because what is charged back already stands in the way of more."""
+    """The condition is checked before the change: a sum that is charged back already forbids another."""
     barred_by: int = Closure.NONE
-    """Doors that must be open before the change."""
+    """The closures that must not have been made before the change."""
     net_min: int = -NO_BOUND
-    """What the chain's net must be at least after the change."""
+    """The least that `chain_net` must be after the change."""
 
     @property
     def is_idle(self) -> bool:
@@ -131,13 +131,13 @@ _DIFFERENCES = Balance.__struct_fields__
 
 
 def subtract(after: BalanceChange, before: BalanceChange) -> BalanceChange:
-    """What still has to change for a balance that was moved by `before` to be moved by `after`."""
+    """Returns the change that turns the effect of `before` into the effect of `after`."""
     differences = {name: getattr(after, name) - getattr(before, name) for name in _DIFFERENCES}
     return BalanceChange(payment_id=after.payment_id, **differences)
 
 
 def join_balance_changes(balance_changes: list[BalanceChange]) -> list[BalanceChange]:
-    """One touch for each payment, in a stable order: the payment named comes before the first one of its chain."""
+    """Joins changes so that each payment has one, in a stable order: the payment named before the first one."""
     joined: dict[str, BalanceChange] = {}
     for balance_change in balance_changes:
         known = joined.get(balance_change.payment_id)
@@ -146,7 +146,7 @@ def join_balance_changes(balance_changes: list[BalanceChange]) -> list[BalanceCh
 
 
 def _join(one: BalanceChange, other: BalanceChange) -> BalanceChange:
-    """Of two bounds the narrower one counts; the few that two touches of one payment share are not both narrow."""
+    """Adds two changes of one payment; the narrower bound counts."""
     return BalanceChange(
         payment_id=one.payment_id,
         **{name: getattr(one, name) + getattr(other, name) for name in _DIFFERENCES},
@@ -160,5 +160,5 @@ def _join(one: BalanceChange, other: BalanceChange) -> BalanceChange:
 
 
 def apply_balance_change(balance: Balance, balance_change: BalanceChange) -> Balance:
-    """What the store does to a row, for those who count it again."""
+    """Computes a balance as the store does, for the audit."""
     return Balance(**{name: getattr(balance, name) + getattr(balance_change, name) for name in _DIFFERENCES})

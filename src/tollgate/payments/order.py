@@ -1,4 +1,4 @@
-"""What a merchant orders: a payment or a follow-up, with its customer, cart and parties.
+"""Orders of merchants: a payment or a follow-up, with its customer, cart and parties.
 
 What becomes of an order is a payment.
 """
@@ -196,7 +196,7 @@ def list_amounts(part: msgspec.Struct) -> Iterator[Money]:
 
 
 class TestMode(StrEnum):
-    """Which wire a request of a test host takes."""
+    """The test system to which a test host sends a request."""
 
     __test__ = False
 
@@ -211,7 +211,7 @@ class ProcessingCode(StrEnum):
 
 
 class Sequence(StrEnum):
-    """Which of several debits under one mandate it is, in the words of the banks."""
+    """The position of a debit among several under one mandate, in the banks' notation."""
 
     ONCE = "OOFF"
     FIRST = "FRST"
@@ -225,11 +225,11 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     brand: str
     method: str
     account: Instrument | None
-    """None where it could not be opened, and then there is an objection."""
+    """The account; None if it could not be opened, and then there is an objection."""
     card_summary: CardSummary | None
-    """What of a card may be stored in clear; what of other accounts may be is in the echo."""
+    """The part of a card that may be stored in clear; that of other accounts is in the echo."""
     statement: str
-    """What the shopper shall read on the statement: the merchant's name, or else the descriptor."""
+    """The text on the shopper's statement: the merchant's name, or else the descriptor."""
     descriptor: str
     """Answered to the merchant."""
     short_id: str
@@ -246,14 +246,14 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     registration_id: RegistrationId | None = None
     """The registration that it uses, or makes."""
     return_url: str | None = None
-    """Where the shopper comes back to after a challenge or a provider's page."""
+    """The address to which the shopper returns after a challenge or a provider's page."""
     due_on: date | None = None
-    """When a direct debit falls due; None: as soon as may be."""
+    """The day on which a direct debit is due; None means as soon as possible."""
     sequence: Sequence = Sequence.ONCE
     registers: bool = False
-    """Whether its account shall be stored."""
+    """Whether the account is to be registered."""
     authentication: AuthenticationRequest | None = None
-    """What the merchant said about authenticating the shopper; None where it shall not happen."""
+    """The request to authenticate the shopper; None if there is to be no authentication."""
     details: Details = NO_DETAILS
     simulator_overrides: Mapping[str, str] = {}
     """Custom parameters that a simulator understands; real acquirers never see them."""
@@ -274,10 +274,10 @@ class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
 
     payment_type: str
     amount: int | None
-    """In hundredths; None where all that is left is meant."""
+    """The amount in hundredths; None means all that is left."""
     currency: str | None
     practice: str | None
-    """Why an authorisation names an earlier one."""
+    """The reason why an authorization names an earlier one."""
     is_final: bool
     descriptor: str
     short_id: str
@@ -289,6 +289,6 @@ class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
     brand: str | None = None
     """The named payment must have this brand."""
     objection: str | None = None
-    """As in an order."""
+    """The same as in an order."""
     simulator_overrides: Mapping[str, str] = {}
     echo: Mapping[str, str] = {}

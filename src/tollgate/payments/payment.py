@@ -1,7 +1,4 @@
-"""A payment, its states, and the table of what an acquirer's verdict does to it.
-
-How a verdict is obtained is not known here.
-"""
+"""A payment, its states, and the table of what an acquirer's verdict does to it. Verdicts are obtained elsewhere."""
 
 from __future__ import annotations
 
@@ -21,9 +18,9 @@ from tollgate.values import ChannelId, CheckoutId, Instant, MerchantId, Money, P
 
 
 class Payment(msgspec.Struct, frozen=True, kw_only=True):
-    """One transaction row. While `state` is STARTED the members of the settlement are empty.
+    """One row of the table of payments. While `state` is STARTED, `outcome` and `completed_at` are None.
 
-    A result code that stands there all the same was known before the row was written: nothing will be sent.
+    A started payment that has a result code was decided before it was written, and nothing is sent for it.
     """
 
     id: PaymentId
@@ -39,11 +36,11 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     ndc: str
     created_at: Instant
     deadline_at: Instant
-    """Wall time after which nobody is still working on it and reconcile may settle it."""
+    """After this time no process is still working on it, and a worker may recover it."""
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None
     lifecycle_id: str | None = None
-    """Ties an authorization to what follows it; the merchant's own, and the same in the whole chain."""
+    """The merchant's own id for an authorization and everything that follows it; the same in the whole chain."""
     referenced_id: PaymentId | None = None
     checkout_id: CheckoutId | None = None
     """The checkout that it pays for; a later transaction of its chain pays for none."""
@@ -59,18 +56,18 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     details: Mapping[str, str] = {}
     completed_at: Instant | None = None
     action: Action | None = None
-    """What it does to the payment it refers to: nothing, where it begins a chain or was refused at once."""
+    """The effect on the payment that it names; None if it begins a chain or was refused at once."""
     chain_id: PaymentId | None = None
-    """The first payment of its chain; None where that is itself."""
+    """The first payment of its chain; None if it is the first one itself."""
     position: int = 1
     """Its number within the chain, without gaps."""
     releases: int = 0
-    """What it gives back of a hold beside its own amount."""
+    """The part of a hold that it releases in addition to its own amount."""
     closes: int = Closure.NONE
-    """The doors of the payment it refers to that it closes."""
+    """The follow-ups for which it closes the payment that it names."""
     balance: Balance = UNTOUCHED
     mac: bytes | None = None
-    """Seals what is written here; nothing is sealed before its first result."""
+    """The signature of the row, which is written with its first result."""
 
     @property
     def first_id(self) -> PaymentId:
@@ -82,12 +79,12 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> int:
-        """What neither settled nor open transactions have taken."""
+        """The amount that neither completed nor open follow-ups have taken."""
         return self.total - self.balance.drawn - self.balance.held
 
     @property
     def taken(self) -> int:
-        """What it took from the shopper by itself."""
+        """The amount that this payment itself took from the shopper."""
         return self.money.hundredths if self.payment_type in TAKEN and self.state is State.APPROVED else 0
 
     @property
@@ -97,7 +94,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IdempotencyKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A promise that an idempotency key belongs to one request."""
+    """An idempotency key, and the fingerprint of the one request that it belongs to."""
 
     channel_id: ChannelId
     key: str
@@ -109,64 +106,64 @@ class Outcome(StrEnum):
     APPROVED = "approved"
     DECLINED = "declined"
     WAITING = "waiting"
-    """Accepted, and somebody else has to act before it is decided."""
+    """It was accepted, and somebody else has to act before it is decided."""
     CHALLENGED = "challenged"
     """Nothing was sent that moves money: the shopper has to prove something first."""
     SILENT = "silent"
     """It was sent and no answer came: nobody knows whether money moved."""
     UNSENT = "unsent"
-    """It never left, so nothing happened."""
+    """It was never sent, so nothing happened."""
     LATE = "late"
-    """Approved, but what it pays for is paid already."""
+    """It was approved, but its checkout is already paid."""
     STALE = "stale"
-    """Approved, but what it pays for costs something else by now."""
+    """It was approved, but its checkout has changed since."""
     ABANDONED = "abandoned"
-    """The shopper left the provider's page before deciding there, and the gateway gives the attempt up."""
+    """The shopper left the provider's page without deciding, and the gateway gave up the attempt."""
 
 
 DECIDED = frozenset({Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE, Outcome.STALE, Outcome.ABANDONED})
-"""Nobody has to be asked any more."""
+"""The outcomes after which no partner has to be asked again."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     code: str
     details: Mapping[str, str] = {}
-    """The acquirer's own words and references, answered as `resultDetails`; a name with a dot is a field of the answer
-    itself, such as where the shopper goes next."""
+    """The acquirer's own texts and references, answered as `resultDetails`. A name with a dot is a field of the answer
+    itself, such as the page to which the shopper goes next."""
     checkout_revision: int | None = None
-    """Of the checkout that it pays for, as it was when this was weighed; an approval holds for no other."""
+    """The revision of the checkout for which an approval was decided; it holds for no other revision."""
 
 
 class State(IntEnum):
-    """Where an attempt stands; the numbers are stored, so a number is never used again for something else."""
+    """The state of an attempt. The numbers are stored, so a number is never reused."""
 
     STARTED = 0
-    """Written before it is sent; only its settling may end this."""
+    """It is written before anything is sent; only its completion ends this state."""
     APPROVED = 1
     DECLINED = 2
     WAITING = 3
-    """Accepted and not decided yet; a worker asks until it is."""
+    """It was accepted and is not decided yet; a worker asks until it is."""
     UNRESOLVED = 4
-    """Sent, unanswered, and finished by the worker that asks again."""
+    """It was sent and not answered; a worker sends or asks again."""
 
 
 OPEN_STATES = frozenset({State.WAITING, State.UNRESOLVED})
-"""Sent and not decided yet."""
+"""The states of attempts that were sent and are not decided yet."""
 
 
 class Nature(StrEnum):
-    """Whose loss it is when nobody knows what happened."""
+    """The risk of a payment type: it decides what is done when an acquirer does not answer."""
 
     TAKES = "takes"
-    """Takes the shopper's money (or a hold on it): in doubt it is given back."""
+    """It takes or holds the shopper's money: in doubt the money is given back."""
     GIVES = "gives"
-    """Pays out: in doubt the acquirer is asked, and what it never saw it will never do."""
+    """It pays out: in doubt the acquirer is asked, and a payout that it never saw is not sent again."""
     CHECKS = "checks"
-    """Moves nothing: in doubt it failed, and may be asked again."""
+    """It moves no money: in doubt it failed, and may be repeated."""
     FOLLOWS = "follows"
-    """Carries out what was decided about an earlier payment: in doubt the acquirer is asked, and the same is sent again
-    under the same key, so that it happens once."""
+    """It follows an earlier payment: in doubt the acquirer is asked, and the same request is sent again under the same
+    key, so that it is executed once."""
 
 
 _NATURES_BY_ROLE = {Role.FOLLOWS: Nature.FOLLOWS, Role.SYSTEM: Nature.FOLLOWS, Role.AUTHENTICATES: Nature.CHECKS}
@@ -179,43 +176,43 @@ NATURES: dict[str, Nature] = {
 
 
 class RecoveryTask(StrEnum):
-    """What is still owed after a settlement; each is a durable job."""
+    """The work that remains after a completion; each task is a durable job."""
 
     REVERSE = "reverse"
     INQUIRE = "inquire"
     REPEAT = "repeat"
     EXPIRE = "expire"
-    """Ends what nobody took further in time."""
+    """The attempt ends because nobody continued it in time."""
     COMPLETE = "settle"
-    """Settles a payment whose process died, where that failed at first."""
+    """A payment whose process died is completed, after the first try to do so failed."""
 
 
 RECOVERY_DELAYS: dict[RecoveryTask, Instant] = {RecoveryTask.EXPIRE: LIMITS.challenge_lifetime}
-"""How long a recovery task waits before it is first run; others are run at once."""
+"""The time that a recovery task waits before its first run; others run at once."""
 
 
 class Move(msgspec.Struct, frozen=True):
     state: State
     recovery_task: RecoveryTask | None = None
     code: str | None = None
-    """The result code that the situation dictates; None means the verdict's own."""
+    """The result code that replaces the verdict's own."""
 
 
 LATE_DETAIL = "LateApproval"
-"""Among the details of what was approved too late: the code with which it was. What has it goes back."""
+"""The name of a detail: the code of an approval that came too late. The money of such a payment goes back."""
 ABANDONED_DETAIL = "AbandonedBy"
-"""Among the details of what was given up at a provider: who did. Its session is cancelled by a reversal."""
+"""The name of a detail: who gave up an attempt at a provider. A reversal cancels its session."""
 
 MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.TAKES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.TAKES, Outcome.WAITING): Move(State.WAITING, RecoveryTask.INQUIRE),
-    # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
+    # The caller is told of a failure, so whatever was taken goes back.
     (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, RecoveryTask.REVERSE, codes.ACQUIRER_SILENT),
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
     # Nobody pays twice for one thing: what came second goes back.
     (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.DUPLICATE_REQUEST),
-    # And nobody has a large thing for the price of a small one.
+    # Nor does anybody get a changed checkout for its old price.
     (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SESSION_EXPIRED),
     # The provider may approve until it is told: the reversal cancels the session, or gives back what it took.
     (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SHOPPER_CANCELLED),

@@ -24,21 +24,21 @@ from tollgate.values import (
 
 
 class RegistrationState(IntEnum):
-    """Where a stored account stands; the numbers are stored, so a number is never used again for something else."""
+    """The state of a registration. The numbers are stored, so a number is never reused."""
 
     PENDING = 0
     """The payment that made it is not decided yet, or somebody has to confirm it."""
     ACTIVE = 1
     REJECTED = 2
-    """What made it failed: nothing of the account was kept."""
+    """The payment or request that made it failed, and nothing of the account was stored."""
     DELETED = 3
     """Removed by its merchant; the account is wiped, the row stays as a trace."""
     ERASED = 4
-    """Wiped because its time was over."""
+    """It was wiped because its time was over."""
 
 
 class RegistrationEvent(StrEnum):
-    """What its merchant is told of."""
+    """The events of which a merchant is notified."""
 
     CREATED = "registration.created"
     UPDATED = "registration.updated"
@@ -49,12 +49,12 @@ class InitialPayment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """The payment to which its holder agreed that others follow, as later ones have to name it."""
 
     reference: str | None = None
-    """The scheme's."""
+    """The reference that the card scheme gave it."""
     payment_type: str
     amount: Money | None = None
     made_at: Instant | None = None
     payment_id: PaymentId | None = None
-    """None where it was made elsewhere and migrated."""
+    """The payment; None if it was made elsewhere and migrated."""
     connector_ids: tuple[str | None, ...] = ()
     """The acquirer's three ids by their positions, None where it gave none there; empty where it gave none at all."""
 
@@ -63,7 +63,7 @@ class Registration(msgspec.Struct, frozen=True, kw_only=True):
     id: RegistrationId
     merchant_id: MerchantId
     channel_id: ChannelId
-    """Where it was made; every channel of the merchant may use it."""
+    """The channel that made it; every channel of the merchant may use it."""
     state: RegistrationState
     brand: str
     method: str
@@ -95,39 +95,39 @@ class RegisteredAccount(msgspec.Struct, frozen=True):
 
 
 class NewRegistration(msgspec.Struct, frozen=True):
-    """To be written together with the payment that makes it."""
+    """A registration that is written together with the payment that makes it."""
 
     registration: Registration
     sealed_account: bytes | None
     wants_token: bool = False
-    """Whether its network shall be asked for a token once it is active."""
+    """Whether the network is asked for a token once it is active."""
 
 
 class RegistrationChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What a payment's end does to the registration it names."""
+    """The change to a registration when a payment that names it is completed."""
 
     id: RegistrationId
     merchant_id: MerchantId
     state: RegistrationState | None
-    """Of one that this payment made; None where it was there before."""
+    """The new state, if this payment made the registration."""
     result_code: str
     initial: InitialPayment | None
     at: Instant
     wants_token: bool = False
-    """As in a new registration."""
+    """The same as in a new registration."""
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """How long accounts are kept."""
+    """The periods for which accounts are stored."""
 
     card_months: int = 14
-    """After the card's expiry."""
+    """The period after the card's expiry."""
     idle_months: int = 14
-    """After the last use of what has no expiry."""
+    """The period after the last use of an account without expiry."""
     extension_months: int = 24
-    """From the day on which an extension is asked for."""
+    """The period from the day on which an extension is asked for."""
     payment_days: int = 430
-    """After a payment and all that followed it: a debit is given back for up to 13 months, to where it came from."""
+    """The period after a payment and its follow-ups; a debit can be given back to its account for up to 13 months."""
 
     def get_end(self, card: CardSummary | None, used_at: Instant) -> Instant:
         if card is None:
@@ -135,14 +135,14 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
         return add_months(get_month_end(int(card.expiry_year), int(card.expiry_month)), self.card_months)
 
     def extend(self, registration: Registration, now: Instant) -> Instant:
-        """Never shorter than it was."""
+        """Returns the extended time, which is never shorter than before."""
         return max(registration.keep_until, add_months(now, self.extension_months))
 
 
 def wipe(registration: Registration, ended: RegistrationState) -> Registration:
-    """What stays as a trace when an account's time here is over: which instrument it was, and when; of nobody.
+    """Returns the trace that remains of a wiped account: the type of instrument and the times, without its holder.
 
-    Whoever writes it writes the sealed account and the sealed token empty in the same unit.
+    The caller also clears the sealed account and the sealed token, in the same write.
     """
     if ended not in WIPED:
         raise ValueError(f"nothing that is {ended.name} has been wiped")
@@ -158,7 +158,7 @@ def wipe(registration: Registration, ended: RegistrationState) -> Registration:
 
 
 WIPED = frozenset({RegistrationState.DELETED, RegistrationState.ERASED})
-"""Ended with nothing left of the account but a trace."""
+"""The states in which nothing is left of the account but a trace."""
 
 UNUSABLE: Mapping[RegistrationState, str] = {
     RegistrationState.PENDING: codes.REGISTRATION_UNCONFIRMED,
@@ -166,29 +166,29 @@ UNUSABLE: Mapping[RegistrationState, str] = {
     RegistrationState.DELETED: codes.REGISTRATION_DELETED,
     RegistrationState.ERASED: codes.REGISTRATION_ERASED,
 }
-"""Why a registration cannot be paid with."""
+"""The reasons why a registration cannot be paid with."""
 
 
 class TokenState(StrEnum):
-    """The words are stored."""
+    """The state of a network token. The values are stored."""
 
     ACTIVE = "ACTIVE"
     SUSPENDED = "SUSPENDED"
     """The network pauses it and may let it go on."""
     DELETED = "DELETED"
     REFUSED = "REFUSED"
-    """None was issued, and asking again would not help."""
+    """The network issued no token, and asking again would not help."""
 
 
 TOKEN_TOPIC = "network-token"
-"""Of the durable jobs that bring a stored card and its token in step; they name the registration."""
+"""The topic of jobs that bring a registered card and its token in step; they name the registration."""
 
 
 class NetworkToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: TokenState
     updated_at: Instant
     reference: str = ""
-    """Under which the network's token vault knows it; empty where none was issued."""
+    """The token's id at the network's token vault; empty if none was issued."""
     last_digits: str = ""
     expiry_month: str = ""
     expiry_year: str = ""
@@ -209,7 +209,7 @@ TOKEN_OBSTACLES: Mapping[TokenState, str] = {
     TokenState.DELETED: codes.NETWORK_TOKEN_UNKNOWN,
     TokenState.REFUSED: codes.NO_NETWORK_TOKEN,
 }
-"""Why a token in such a state cannot be paid with, where nobody said it in particular."""
+"""The reasons why a token in such a state cannot be paid with, unless the vault gave one."""
 
 
 def find_token_obstacle(token: NetworkToken | None) -> str | None:
@@ -239,7 +239,7 @@ def renew_card_summary(card_summary: CardSummary | None, news: CardNews | None) 
 
 
 def end_token(token: NetworkToken | None) -> NetworkToken | None:
-    """As it stays in the trace of a registration that is wiped; the network is asked to delete it."""
+    """Returns the token as it remains when its registration is wiped; the network is asked to delete it."""
     if token is None or not token.reference:
         return token
     return msgspec.structs.replace(token, state=TokenState.DELETED)

@@ -1,4 +1,4 @@
-"""What a report asks for and what it tells, as values. How it is spelled and where the rows are is not known here."""
+"""Queries and results of reports. Their spelling and their rows are known elsewhere."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ FOREVER: Instant = 2**62
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a row stands in a list that is sorted by time and then by id."""
+    """The position of a row in a list that is sorted by time and then by id."""
 
     at: Instant
     id: str
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True):
-    """Which payments of a channel are meant; what is not said does not narrow."""
+    """A filter on the payments of a channel; members that are not set do not narrow it."""
 
     reference: str | None = None
     """The merchant's own."""
@@ -38,26 +38,26 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     """The first instant that is not meant any more."""
 
     def fits(self, payment: Payment) -> bool:
-        """Whether kind and method are among those meant."""
+        """Tells whether payment type and method pass the filter."""
         return (not self.payment_types or payment.payment_type in self.payment_types) and (
             not self.methods or payment.method in self.methods
         )
 
 
 class Period(msgspec.Struct, frozen=True, kw_only=True):
-    """Which lines of the book are meant: those of a channel that changed what the merchant has earned."""
+    """A filter on the ledger entries of a channel that changed what the merchant has earned."""
 
     begins_at: Instant
     ends_at: Instant
     currency: str | None = None
     test_mode: TestMode | None = None
     payment_types: tuple[str, ...] | None = None
-    """None: all."""
+    """The payment types; None means all."""
     is_newest_first: bool = False
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):
-    """Which part of a long list is meant: a numbered page, or what comes after a cursor."""
+    """A part of a long list: a numbered page, or the rows after a cursor."""
 
     rows_max: int
     page_no: int = 1
@@ -67,10 +67,10 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 class Page(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
     rows: list[Row]
     pages: int | None
-    """None where the page was reached by cursor: then nobody counted."""
+    """The number of pages; None after a cursor, because nobody counted."""
     page_no: int | None
     cursor: str | None
-    """Leads to the next page; None on the last one."""
+    """The cursor of the next page; None on the last one."""
 
 
 class Listed(msgspec.Struct, Generic[Row], frozen=True):

@@ -15,7 +15,7 @@ from tollgate.payments.order import TestMode
 from tollgate.values import DAY, HOUR, ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, ScheduleId
 
 RUN_TOPIC = "schedule"
-"""Of the jobs that make payments of schedules."""
+"""The topic of jobs that make the payments of schedules."""
 
 
 class ScheduleState(IntEnum):
@@ -42,18 +42,18 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """The payment type of its runs."""
     money: Money
     plan: Mapping[str, str]
-    """What was asked for of the plan, as it is answered again."""
+    """The fields of the schedule as they were sent, which answers repeat."""
     ndc: str
     created_at: Instant
     starts_at: Instant
     ends_at: Instant | None
     next_at: Instant | None
-    """When it is due next; None: never again."""
+    """The next time at which it is due; None means never again."""
     test_mode: TestMode | None = None
     echo: Mapping[str, str] = {}
-    """What its payments carry: the fields as sent that may be stored."""
+    """The fields that its payments carry."""
     result_code: str = ""
-    """Why it ended, where a payment ended it."""
+    """The result code of the payment that ended it."""
     skipped: int = 0
     """Times that were missed and have no run of their own, because they were too many."""
     mac: bytes | None = None
@@ -100,7 +100,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     state: RunState
     tries: int = 0
     payment_id: PaymentId | None = None
-    """Of the last try."""
+    """The payment of the last try."""
     result_code: str = ""
     completed_at: Instant | None = None
 
@@ -114,16 +114,16 @@ _ID_BYTES = 15
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
     due_at: Instant
-    """The last time that has come: its payment is made."""
+    """The last time that has come; its payment is made."""
     missed: tuple[Instant, ...]
-    """Earlier ones that came while nobody was there, the latest first, as many as are written down."""
+    """The earlier times that came while no worker ran, the latest first, up to the number that is stored."""
     skipped: int
-    """How many more there were before; beyond the limit nobody counts."""
+    """The number of times missed before those; it is not counted beyond the limit."""
     next_at: Instant | None
 
 
 def count_due(cron: Cron, next_at: Instant, ends_at: Instant | None, now: Instant) -> Due:
-    """Of a plan whose `next_at` has come."""
+    """Returns the times that are due of a schedule whose `next_at` has come."""
     until = now if ends_at is None else min(now, ends_at - 1)
     # What was promised is due, even should the plan read otherwise by now.
     due_at = max(cron.last_until(until) or next_at, next_at)
@@ -149,20 +149,20 @@ def is_time_of(cron: Cron, at: Instant) -> bool:
 
 
 def is_overtaken(cron: Cron, due_at: Instant, ends_at: Instant | None, now: Instant) -> bool:
-    """Whether a later time of the plan has come."""
+    """Tells whether a later time of the schedule has come."""
     next_at = find_next(cron, due_at, ends_at)
     return next_at is not None and next_at <= now
 
 
 def _find_before(cron: Cron, at: Instant, first: Instant) -> Instant | None:
-    """What was promised counts as a time of the plan."""
+    """Returns the due time before this one; the promised one counts."""
     if at <= first:
         return None
     return max(cron.last_until(at - 1) or first, first)
 
 
 def make_run_payment_id(schedule_id: ScheduleId, due_at: Instant, attempt: int) -> PaymentId:
-    """The same however often it is asked for, so that the store refuses to make one payment twice.
+    """Returns the same id however often it is called, so that the store refuses to make one payment twice.
 
     No key goes into it: keys are rotated, and this must never change.
     """
@@ -220,15 +220,15 @@ GROUP_REACTIONS: Mapping[str, Reaction] = {
     # The account cannot be charged at all, whatever the day.
     "registration_validation": Reaction.STOP,
 }
-"""Of the codes that have no row of their own; every other group is hard."""
+"""The reaction to codes that have no row of their own; every other group is a hard decline."""
 
 LINE_GROUPS = frozenset({"comm_error", "system_error"})
-"""Nobody said no: a line or a system failed, and such things are mended within hours rather than by payday."""
+"""The groups of technical failures, which are usually mended within hours."""
 
 _LINE_PAUSE, _LINE_GROWTH = HOUR, 4
 
 PAUSES: Mapping[str, Instant] = {"700.600.002": 3 * DAY, "700.600.025": DAY}
-"""How long an issuer does not want to see a card again."""
+"""The pause before a card may be tried again, as its issuer asked."""
 
 
 def choose_reaction(code: str) -> Reaction:
@@ -236,21 +236,21 @@ def choose_reaction(code: str) -> Reaction:
 
 
 class RetryTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """How often one payment of a schedule is tried, and within what time."""
+    """The number of tries of one scheduled payment, and the time within which they are made."""
 
     tries_max: int = 5
     window: Instant = 20 * DAY
 
     @property
     def lasts(self) -> Instant:
-        """After this time nobody waits for another try any more, although an issuer asked for a pause."""
+        """The time after which no other try is made, even if an issuer asked for a pause."""
         return self.window + max(PAUSES.values())
 
     def find_pause(self, tries: int, code: str) -> Instant | None:
-        """How long to wait after so many tries, the last of which had this code; None: there is no other.
+        """Returns the time until the next try, or None if there is no other; `code` is that of the last try.
 
-        The pauses grow by the same step and fill the window together, so that the first ones come soon. After trouble
-        on the way they are shorter.
+        The pauses grow by the same step and fill the window together, so that the first ones come soon. After a
+        technical failure they are shorter.
         """
         if tries >= self.tries_max or choose_reaction(code) is not Reaction.SOFT:
             return None
