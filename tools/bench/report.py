@@ -19,21 +19,21 @@ REFUND_CEILING = 1.2
 _TOP = """# Benchmarks
 
 Written by `make bench`; do not edit. Figures are medians of rounds in which server and limit take turns, so that
-whatever else the machine does hits both. A ratio is the median of the ratios within the rounds; the span beside it
-tells how quiet the machine was, and "undisturbed" is the server's best round beside the limit's best, because
-neighbours make both slower and never faster. Bounds are held against the worse of the two.
+other work on the machine affects both. A ratio is the median of the ratios within the rounds. The span of the rounds
+shows how quiet the machine was. "Undisturbed" compares the server's best round with the limit's best, because other
+work only makes them slower. Bounds are checked against the worse of the two.
 """
 _RATES = """## Payments per second
 
-`tollgate serve` with its defaults, its log going to a file; on PostgreSQL also with `--workers` for each core. wrk
-posts debits of fifteen fields over loopback, each with a reference of its own. Every payment is checked, sealed,
-written durably, sent to the simulated acquirer, settled durably together with its event and its line in the book, and
-answered; afterwards all are counted in the database. The default, one process, is what the floor is held against.
+`tollgate serve` runs with its defaults and logs to a file; on PostgreSQL also with `--workers` for each core. wrk
+posts debits of fifteen fields over loopback, each with its own reference. Every payment is checked, sealed, written
+durably, sent to the simulated acquirer, completed durably with its event and its ledger entries, and answered.
+Afterwards all are counted in the database. The floor applies to the default, one process.
 """
-_LIMITS = """The limit is the same two durable commits of the same rows, copied from a payment that the server made,
-into the same tables and indexes, one payment at a time, with no work but the database's: pgbench with two prepared
-statements and the best of several connection counts, or a bare loop in one thread. A server may pass it, because
-payments that wait at the same moment share a commit.
+_LIMITS = """The limit is the same two durable commits of the same rows, copied from a payment of the server, into the
+same tables and indexes, one payment at a time, with no work but the database's: pgbench with two prepared statements
+and the best of several connection counts, or a bare loop in one thread. A server may exceed it, because payments that
+wait at the same moment share a commit.
 """
 _GROWTH = f"""## With payments stored
 
@@ -41,26 +41,25 @@ Payments per second at {JUDGED_AT} connections; both servers run at once and tak
 """
 _REFUNDS = """## A refund with payments stored
 
-Milliseconds for one refund of the whole amount, over HTTP with one process: a round of refunds from the first request
-to the last answer, shared out, so at several connections it is the time between two answers. Both servers run at once
-and take short turns. Payments just made were made before the clock started; those stored lie anywhere among those
-filled in. Every refund is looked up, judged, reserved and written durably, sent to the simulated acquirer, settled
-durably with its event, its balances and its line in the book, and answered; afterwards all are counted.
+Milliseconds for one refund of the whole amount, over HTTP with one process: the time of a round from the first request
+to the last answer, divided by its refunds, so at several connections it is the time between two answers. Both servers
+run at once and take short turns. New payments are made before the clock starts; stored ones come from the whole store.
+Every refund is looked up, decided, reserved and written durably, sent to the simulated acquirer, completed durably with
+its event, its balances and its ledger entries, and answered. Afterwards all are counted.
 """
 _PAGES = f"""## A page far into a report
 
 Milliseconds for one page of {PAGE_SIZE} payments over HTTP at one connection. The far page was reached by following the
-cursor from page to page. The first page also counts the pages there are, up to its bound. Shown, and held against
-nothing.
+cursor from page to page. The first page also counts the pages, up to its limit. These figures have no bound.
 """
 _NEEDS = """## Start and memory
 
-From the command to the first ready answer, and the process's proportional share of memory.
+The time from the command to the first ready answer, and the process's proportional share of memory.
 """
 _RIVAL = """
-A public stand-in for a payment API, fresh for every measurement, creating charges for one customer. It keeps
-everything in memory and writes all of it to a file with every change, without waiting for the disk; so it slows down
-as charges add up, and these are its first seconds. Beside it, how many times as many payments Tollgate makes.
+A public mock of a payment API, started anew for every measurement, creates charges for one customer. It keeps
+everything in memory and writes all of it to a file with every change, without waiting for the disk. So it slows down
+as charges add up, and these are its first seconds. The last columns show how many times as many payments Tollgate makes.
 """
 _BOUNDS = """## Bounds
 """
@@ -248,7 +247,7 @@ def _render_bounds(figures: Figures) -> Iterator[str]:
     yield _BOUNDS
     bounds = list_bounds(figures)
     if not bounds:
-        yield "Nothing was measured that is held against one."
+        yield "Nothing with a bound was measured."
         return
     yield from _head("what", "bound", "measured", "")
     for bound in bounds:
