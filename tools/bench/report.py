@@ -59,7 +59,7 @@ The time from the command to the first ready answer, and the process's proportio
 _RIVAL = """
 A public mock of a payment API, started anew for every measurement, creates charges for one customer. It keeps
 everything in memory and writes all of it to a file with every change, without waiting for the disk. So it slows down
-as charges add up, and these are its first seconds. The last columns show how many times as many payments Tollgate makes.
+as charges add up, and these are its first seconds. The last columns compare Tollgate's payments with it.
 """
 _BOUNDS = """## Bounds
 """
