@@ -40,7 +40,7 @@ def fold_digits(text: str) -> str:
     if text.isascii():
         return text
     folded = unicodedata.normalize("NFKC", text)
-    return folded if folded.isascii() else _FOREIGN_DIGIT.sub(_to_ascii, folded)
+    return folded if folded.isascii() else _FOREIGN_DIGIT.sub(lambda match: str(unicodedata.decimal(match[0])), folded)
 
 
 def keep_digits(text: str) -> str:
@@ -90,10 +90,6 @@ def hide_card_numbers(text: str, mask: str = "*") -> str:
 
 def _may_have_run(folded: str) -> bool:
     return _LONG_RUN.search(folded) is not None or "\\" in folded
-
-
-def _to_ascii(match: re.Match[str]) -> str:
-    return str(unicodedata.decimal(match[0]))
 
 
 def _compact(text: str) -> str:

@@ -199,23 +199,10 @@ DECLINES = (
         _any_not(lambda city: _LETTER.search(city) is not None, "billing.city"),
         _ADDRESS,
     ),
+    Decline("100.900.101", "customer.email is no e-mail address.", _any_not(is_email, *_of_people("email")), _PERSON),
+    Decline("100.900.401", "customer.ip is no IP address.", _any_not(is_ip, *_of_people("ip")), _PERSON),
     Decline(
-        "100.900.101",
-        "customer.email is no e-mail address.",
-        _any_not(is_email, *_of_people("email")),
-        _PERSON,
-    ),
-    Decline(
-        "100.900.401",
-        "customer.ip is no IP address.",
-        _any_not(is_ip, *_of_people("ip")),
-        _PERSON,
-    ),
-    Decline(
-        "100.900.450",
-        "A birth date lies in the future.",
-        _is_born_later,
-        _PERSON | _groups("sender", "recipient"),
+        "100.900.450", "A birth date lies in the future.", _is_born_later, _PERSON | _groups("sender", "recipient")
     ),
     Decline(
         "700.450.001",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -65,12 +65,7 @@ GROUPS: tuple[Group, ...] = (
 # Codes that the patterns miss or misjudge: captures that differ from the authorised amount are not disputes, and two
 # approvals of an old scoring service fell out of the patterns when those were tightened.
 GROUP_EXCEPTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "000.100.211": "success",
-        "000.100.212": "success",
-        "000.500.000": "success",
-        "000.500.100": "success",
-    }
+    {"000.100.211": "success", "000.100.212": "success", "000.500.000": "success", "000.500.100": "success"}
 )
 
 _REVIEW_GROUPS = frozenset({"success_review"})
@@ -78,14 +73,13 @@ _SUCCESS_GROUPS = frozenset({"success"}) | _REVIEW_GROUPS
 _PENDING_GROUPS = frozenset({"pending", "pending_long"})
 
 
-def _make_results() -> Iterator[Result]:
-    for group in GROUPS:
-        for row in ROWS_BY_GROUP[group.id]:
-            yield Result(row.code, group.id, row.http_status or group.http_status, row.text, row.wire_text)
-
-
+_results = [
+    Result(row.code, group.id, row.http_status or group.http_status, row.text, row.wire_text)
+    for group in GROUPS
+    for row in ROWS_BY_GROUP[group.id]
+]
 RESULTS: Mapping[str, Result] = MappingProxyType(
-    {result.code: result for result in sorted(_make_results(), key=lambda result: result.code)}
+    {result.code: result for result in sorted(_results, key=lambda result: result.code)}
 )
 
 

@@ -51,10 +51,7 @@ _ROWS = (
         has_rules=True,
     ),
     Throttle(
-        "abandon_checkout",
-        "address",
-        LIMITS.checkout_attempts_per_address_max,
-        LIMITS.checkout_lifetime // SECOND,
+        "abandon_checkout", "address", LIMITS.checkout_attempts_per_address_max, LIMITS.checkout_lifetime // SECOND
     ),
     Throttle(WRONG_TOKEN, "address", 60, _MINUTE_S),
     Throttle("create_checkout", "entity", _MANY, _MINUTE_S, has_rules=True),
@@ -66,10 +63,7 @@ _ROWS = (
     Throttle("read_link_payment", "id", _READS, _MINUTE_S),
     Throttle("payment_link_page", "address", _PAGES, _MINUTE_S),
     Throttle(
-        "leave_link_attempt",
-        "address",
-        LIMITS.checkout_attempts_per_address_max,
-        LIMITS.checkout_lifetime // SECOND,
+        "leave_link_attempt", "address", LIMITS.checkout_attempts_per_address_max, LIMITS.checkout_lifetime // SECOND
     ),
     Throttle("payment_link_files", "address", _PAGES, _MINUTE_S),
     Throttle("create_payment", "entity", _MANY, _MINUTE_S, has_rules=True),

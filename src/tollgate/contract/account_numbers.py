@@ -15,24 +15,12 @@ from tollgate.catalog.results import get_result
 from tollgate.values import Fault, InvalidParameters
 
 _IBAN = "bankAccount.iban"
-
-
 _OWN = ("card.number", "tokenAccount.number", _IBAN, "bankAccount.number")
-
-
 _KEY = re.compile(r"\[(?![0-9]{1,4}\])")
-
-
 _DIGIT = re.compile(r"\d")
-
-
 _MASK = "X"
 """A shape that takes as many digits takes this letter too, so that what is hidden can be read again."""
-
-
 _OWN_MESSAGE = "must not contain the number of the account"
-
-
 _CARD_MESSAGE = "must not contain the number of a card"
 
 
@@ -52,7 +40,11 @@ def check_own_numbers(values: Mapping[str, str], echo: Mapping[str, str], keys: 
         )
         # One look through everything at once; only a number that is found is looked for field by field.
         if number and card_numbers.contains_number("\0".join((*echo.values(), *keys)), number):
-            faults += fault_numbers(name for name, text in echo.items() if _exposes(name, text, number))
+            faults += fault_numbers(
+                name
+                for name, text in echo.items()
+                if card_numbers.contains_number(text, number) or card_numbers.contains_number(name, number)
+            )
     return faults
 
 
@@ -84,12 +76,9 @@ def refuse_numbers(names: Iterable[str]) -> InvalidParameters:
 
 
 def clean_name(name: str) -> str:
-    """A key between brackets may be a number itself; then the parameter is named without its digits."""
-    return (
-        _DIGIT.sub("", name)
-        if has_key(name) and len(card_numbers.keep_digits(name)) >= card_numbers.OWN_NUMBER_MIN
-        else name
-    )
+    """Removes the digits of a name whose key may be an account number itself."""
+    has_number = has_key(name) and len(card_numbers.keep_digits(name)) >= card_numbers.OWN_NUMBER_MIN
+    return _DIGIT.sub("", name) if has_number else name
 
 
 def clean_fault(fault: Fault, values: Mapping[str, str]) -> Fault:
@@ -130,7 +119,3 @@ def _hide_cards(name: str, text: str) -> tuple[str, str]:
         return name, text
     shown = card_numbers.hide_card_numbers(text, _MASK) if can_hold_card(found.parameter) else text
     return card_numbers.hide_card_numbers(name, _MASK) if has_key(name) else name, shown
-
-
-def _exposes(name: str, text: str, number: str) -> bool:
-    return card_numbers.contains_number(text, number) or card_numbers.contains_number(name, number)

@@ -81,6 +81,7 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
 def answer_form(
     checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms, envelope: Envelope, now: Instant
 ) -> Answer:
+    home = checkout.return_url
     given = sorted(name for name in prepared if first_word(name) in WORDS[Use.FORM_QUESTION])
     more: Json = {"id": checkout.id, "kind": checkout.kind.value, "state": _STATES.get(checkout.state, "paid")}
     more |= {name: prepared[name] for name in ("amount", "currency") if name in prepared}
@@ -89,7 +90,7 @@ def answer_form(
         "attemptsLeft": max(0, LIMITS.checkout_attempts_max - checkout.attempts),
         "requiresCvv": terms.requires_cvv,
         "resultUrl": prepared.get("shopperResultUrl"),
-        "returnUrl": _find_home(checkout) if checkout.is_paid else None,
+        "returnUrl": make_checkout_return_url(home, checkout) if home and checkout.is_paid else None,
         "given": given,
         "postcodes": dict(POSTAL_CODES),
         **_sort_brands(checkout, prepared, terms),
@@ -102,10 +103,6 @@ def answer_form(
     }
     result = get_result(codes.PENDING)
     return encode_answer(result.http_status, envelope.wrap(result, checkout.id, now, **more))
-
-
-def _find_home(checkout: Checkout) -> str | None:
-    return make_checkout_return_url(checkout.return_url, checkout) if checkout.return_url else None
 
 
 def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> Json:
@@ -135,10 +132,8 @@ def _check_request(brand: Brand, checkout: Checkout, prepared: Mapping[str, str]
         return None if terms.takes_debits else _NO_CREDITOR
     if not terms.has_acquirer:
         return _NO_ACQUIRER
-    return _find_wallet_obstacle(brand, terms) if brand.account is AccountType.WALLET else None
-
-
-def _find_wallet_obstacle(brand: Brand, terms: FormTerms) -> str | None:
+    if brand.account is not AccountType.WALLET:
+        return None
     if brand.code not in WALLET_SHEETS:
         return _NO_SHEET
     return None if brand.wallet in terms.wallets else _NO_WALLET_KEY

@@ -171,8 +171,10 @@ def answer_ended_link(link: PaymentLink, asked: Asked) -> Answer:
 
 def answer_link(link: PaymentLink, checkout: Checkout | None, payment: Payment | None, asked: Asked) -> Answer:
     status = get_link_status(link, checkout, asked.now)
-    code = payment.result_code if payment and payment.result_code else _choose_code(status, checkout)
-    told: Json = {
+    code = _RESULTS.get(status) or (codes.LINK_UNOPENED if checkout is None else codes.LINK_OPENED)
+    if payment is not None and payment.result_code:
+        code = payment.result_code
+    shown: Json = {
         "paymentLinkId": link.id,
         "entityId": link.channel_id,
         "merchantId": link.merchant_id,
@@ -181,14 +183,10 @@ def answer_link(link: PaymentLink, checkout: Checkout | None, payment: Payment |
         "validUntil": render_timestamp(link.expires_at),
     }
     if checkout is not None:
-        told |= {"checkoutId": checkout.id, "checkoutCreationDate": render_timestamp(checkout.created_at)}
+        shown |= {"checkoutId": checkout.id, "checkoutCreationDate": render_timestamp(checkout.created_at)}
     if payment is not None:
-        told["transactionId"] = payment.id
-    return _answer(asked, {"paymentLinks": [{**told, "result": render_result(get_result(code))}]})
-
-
-def _choose_code(status: LinkStatus, checkout: Checkout | None) -> str:
-    return _RESULTS.get(status) or (codes.LINK_UNOPENED if checkout is None else codes.LINK_OPENED)
+        shown["transactionId"] = payment.id
+    return _answer(asked, {"paymentLinks": [{**shown, "result": render_result(get_result(code))}]})
 
 
 def _answer(asked: Asked, more: Json) -> Answer:

@@ -189,7 +189,7 @@ def read_order(
         lifecycle_id=values.get("lifecycleId"),
         registration_id=None if stored is None else stored.registration.id,
         return_url=values.get("shopperResultUrl"),
-        due_on=_read_date(values.get("transactionDueDate")),
+        due_on=date.fromisoformat(values["transactionDueDate"]) if "transactionDueDate" in values else None,
         sequence=read_sequence(values, is_stored=stored is not None, makes_registration=makes_registration),
         registers=makes_registration and payment_type != AUTHENTICATION,
         authentication=read_authentication_request(fields, payment_type, source.account),
@@ -334,7 +334,3 @@ def read_test_mode(text: str | None, is_live: bool) -> TestMode | None:
 
 def make_descriptor(sent: str | None, short_id: str, channel: Channel) -> str:
     return sent or f"{short_id} {channel.name}"[:_DESCRIPTOR_MAX]
-
-
-def _read_date(text: str | None) -> date | None:
-    return None if text is None else date.fromisoformat(text)

@@ -142,7 +142,8 @@ def answer_payment_page(
     rows = _render_payments(page.rows)
     if chains is not None:
         for row, payment in zip(rows, page.rows, strict=True):
-            row["linkedTransactions"] = _render_payments(_list_others(payment, chains))
+            others = [other for other in chains.get(payment.first_id, ()) if other.id != payment.id]
+            row["linkedTransactions"] = _render_payments(others)
     return answer_page(dict.fromkeys(names, rows), page, envelope, ndc, now)
 
 
@@ -150,10 +151,6 @@ def answer_page(lists: Json, page: Page[Any], envelope: Envelope, ndc: str, now:
     paging = {"pages": page.pages, "pageNo": page.page_no, "cursor": page.cursor}
     known = {word: value for word, value in paging.items() if value is not None}
     return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, **lists, **known))
-
-
-def _list_others(payment: Payment, chains: Chains) -> list[Payment]:
-    return [other for other in chains.get(payment.first_id, ()) if other.id != payment.id]
 
 
 def _render_payments(payments: Iterable[Payment]) -> list[Json]:

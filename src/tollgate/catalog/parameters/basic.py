@@ -173,10 +173,6 @@ REGISTRATION = mount(
 )
 
 
-def _are_kinds(text: str) -> bool:
-    return PAYMENT_TYPES.keys() >= set(text.split(","))
-
-
 _PAGE_NUMBER = pattern(
     "[0-9]+",
     1,
@@ -185,11 +181,11 @@ _PAGE_NUMBER = pattern(
     message=f"must be a number from 1 to {LIMITS.query_pages_max}; use cursor to go further",
     notation=f"N{len(str(LIMITS.query_pages_max))}, 1-{LIMITS.query_pages_max}",
 )
-_KIND_LIST = pattern(
+_TYPE_LIST = pattern(
     "[A-Z0-9.]{2,5}(,[A-Z0-9.]{2,5}){0,31}",
     2,
     191,
-    _are_kinds,
+    lambda text: PAYMENT_TYPES.keys() >= set(text.split(",")),
     message=f"must be a list, joined by commas, of [{', '.join(PAYMENT_TYPES)}]",
 )
 _METHOD_LIST = pattern("[A-Z]{2}(,[A-Z]{2}){0,15}", 2, 47)
@@ -215,7 +211,7 @@ REPORTING = mount(
         plain("sortValue", choice("SettlementTxDate"), note="What settled transactions are sorted by"),
         plain("sortOrder", _ORDER, note="ASC, the oldest first, unless it is said otherwise"),
         plain("includeLinkedTransactions", BOOLEAN, note="Show the rest of the chain as well"),
-        plain("paymentTypes", _KIND_LIST, note="Only payments of these types"),
+        plain("paymentTypes", _TYPE_LIST, note="Only payments of these types"),
         plain("paymentMethods", _METHOD_LIST, note="Only payments by these methods"),
         plain("reconciliationType", choice(*Reconciliation), note="Only settled transactions of this type"),
     ),

@@ -148,10 +148,6 @@ def _spellings(name: str) -> Iterator[str]:
             yield alias + name[len(canonical) :]
 
 
-def _holes_of(name: str) -> tuple[Hole, ...]:
-    return tuple(HOLES[name[: match.start()]] for match in _TEMPLATE_HOLE.finditer(name))
-
-
 _PLAIN: Mapping[str, Resolved] = {
     spelling: Resolved(row, row.name)
     for row in _ROWS
@@ -160,7 +156,10 @@ _PLAIN: Mapping[str, Resolved] = {
 }
 
 _SKELETONS: Mapping[str, tuple[Parameter, tuple[Hole, ...]]] = {
-    _TEMPLATE_HOLE.sub("[]", row.name): (row, _holes_of(row.name))
+    _TEMPLATE_HOLE.sub("[]", row.name): (
+        row,
+        tuple(HOLES[row.name[: match.start()]] for match in _TEMPLATE_HOLE.finditer(row.name)),
+    )
     for row in _ROWS
     if _TEMPLATE_HOLE.search(row.name) is not None
 }

@@ -33,10 +33,6 @@ def _names_registration(fields: Fields) -> bool:
     return "registrationId" in fields or "referenceUuid" in fields
 
 
-def _has_token(fields: Fields) -> bool:
-    return not fields.keys().isdisjoint(_TOKENS)
-
-
 def _brand_of(fields: Fields, situation: Situation) -> Brand | None:
     # Asked by every rule about brands, and nearly everybody spells the code as its row does.
     return BRANDS.get(fields.get("paymentBrand", "")) or _find_brand(fields, situation)
@@ -61,10 +57,9 @@ def _check_brand_known(fields: Fields, situation: Situation) -> Iterable[Fault]:
 def _check_brand_told(fields: Fields, situation: Situation) -> Iterable[Fault]:
     if "paymentBrand" in fields or _names_registration(fields) or not _has_account(fields):
         return ()
-    if _brand_of(fields, situation) is not None or ("card.number" not in fields and _has_card(fields)):
-        # A card without its number is complained about as a card, not as a brand.
-        return ()
-    return fault_missing(("paymentBrand",), fields)
+    # A card without its number is a fault of the card, not of the brand.
+    is_half_card = "card.number" not in fields and any(name.startswith("card.") for name in fields)
+    return () if is_half_card or _brand_of(fields, situation) is not None else fault_missing(("paymentBrand",), fields)
 
 
 def _check_account_present(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -80,13 +75,9 @@ def _has_account(fields: Fields) -> bool:
     return any(name.startswith(_ACCOUNT_PREFIXES) for name in fields)
 
 
-def _has_card(fields: Fields) -> bool:
-    return any(name.startswith("card.") for name in fields)
-
-
 def _check_card_complete(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     missing = fault_missing(_CARD_FIELDS, fields)
-    return () if not missing or _names_registration(fields) or _has_token(fields) else missing
+    return () if not missing or _names_registration(fields) or not fields.keys().isdisjoint(_TOKENS) else missing
 
 
 def _check_wallet_mode(fields: Fields, _situation: Situation) -> Iterable[Fault]:

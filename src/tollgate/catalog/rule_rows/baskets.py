@@ -29,12 +29,7 @@ def _check_sellers(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 
 BASKET_RULES = (
-    Rule(
-        "item_count",
-        f"A cart has at most {LIMITS.items_max} items.",
-        _check_item_count,
-        groups=frozenset({"cart"}),
-    ),
+    Rule("item_count", f"A cart has at most {LIMITS.items_max} items.", _check_item_count, groups=frozenset({"cart"})),
     Rule(
         "seller_whole",
         "A seller of a marketplace has both id and amount.",

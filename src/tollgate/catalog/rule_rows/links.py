@@ -105,12 +105,7 @@ LINK_RULES = (
         groups=_ACCOUNTS,
         operations=_LINK,
     ),
-    Rule(
-        "link_type",
-        f"A payment link takes money: it is one of {', '.join(_TAKING)}.",
-        _check_type,
-        operations=_LINK,
-    ),
+    Rule("link_type", f"A payment link takes money: it is one of {', '.join(_TAKING)}.", _check_type, operations=_LINK),
     Rule(
         "link_brand",
         "A payment link cannot be paid with a wallet such as Apple Pay or Google Pay.",

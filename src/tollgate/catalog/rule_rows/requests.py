@@ -53,7 +53,8 @@ _LEADING_AWAY = ("shopperResultUrl", "merchant.app.schemeUrl")
 
 def _check_needed(fields: Fields, situation: Situation) -> Iterable[Fault]:
     operation = situation.operation
-    if operation == "create_checkout" and _only_registers(fields):
+    only_registers = "paymentType" not in fields and is_true(fields.get("createRegistration"))
+    if operation == "create_checkout" and only_registers:
         return ()
     return fault_missing(_NEEDED_BY_OPERATION["follow_up" if _follows(fields, operation) else operation], fields)
 
@@ -61,10 +62,6 @@ def _check_needed(fields: Fields, situation: Situation) -> Iterable[Fault]:
 def _follows(fields: Fields, operation: str) -> bool:
     """A follow-up names its payment in the path, or in a parameter of an ordinary payment request."""
     return operation == "follow_up" or (operation == "create_payment" and "referenceUuid" in fields)
-
-
-def _only_registers(fields: Fields) -> bool:
-    return "paymentType" not in fields and is_true(fields.get("createRegistration"))
 
 
 def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -288,12 +285,7 @@ REQUEST_RULES = (
         groups=frozenset({"date"}),
         operations=OPERATIONS_WITH_RULES - {"reconciliations"},
     ),
-    Rule(
-        "report_order",
-        "A report does not end before it starts.",
-        not_after(*_DATES),
-        groups=frozenset({"date"}),
-    ),
+    Rule("report_order", "A report does not end before it starts.", not_after(*_DATES), groups=frozenset({"date"})),
     Rule(
         "report_subject",
         "A list of payments needs merchantTransactionId or lifecycleId; the newer one is content with date.from and "

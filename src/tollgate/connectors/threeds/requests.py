@@ -164,7 +164,7 @@ def compose(
         three_ds_requestor_id=terms.requestor_id or _UNREGISTERED,
         three_ds_requestor_name=(terms.requestor_name or order.statement or _UNREGISTERED)[:40],
         three_ds_requestor_url=requestor_url or results_url,
-        three_ds_requestor_challenge_ind=_pad(asked.challenge_indicator),
+        three_ds_requestor_challenge_ind=asked.challenge_indicator and asked.challenge_indicator.zfill(2),
         acct_number=account.number.reveal(),
         card_expiry_date=account.expiry_year[-2:] + account.expiry_month,
         cardholder_name=_fit(account.holder, 2, 45),
@@ -361,7 +361,3 @@ def _find_origin(url: str) -> str | None:
 
 def _fit(text: str | None, length_min: int, length_max: int) -> str | None:
     return text if text and length_min <= len(text) <= length_max else None
-
-
-def _pad(indicator: str | None) -> str | None:
-    return indicator and indicator.zfill(2)
