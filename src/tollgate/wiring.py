@@ -15,7 +15,8 @@ import msgspec
 
 from tollgate.config import Settings
 from tollgate.contract.answers import Envelope
-from tollgate.operations.app import App, MerchantCache
+from tollgate.operations.app import App
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments import checkout, registration, schedule
 from tollgate.store import merchants, opening
 from tollgate.store.database import Database

@@ -10,7 +10,8 @@ import orjson
 from tollgate.contract.answers import Envelope
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App, Call, MerchantCache
+from tollgate.operations.app import App, Call
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.merchants import Channel, Creditor, Merchant
 from tollgate.payments.order import FollowUp, Order, TestMode

@@ -16,7 +16,8 @@ from tollgate.flows.follow_up import follow_up, get_named_payment, record, start
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.operations import charging
-from tollgate.operations.app import App, Call, MerchantCache
+from tollgate.operations.app import App, Call
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments.chain import decide_follow_up
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.payments.order import FollowUp, Order

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.contract.answers import Envelope
-from tollgate.operations.app import App, MerchantCache
+from tollgate.operations.app import App
+from tollgate.operations.caches import MerchantCache
 from tollgate.store.database import Database
 from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, Instant, to_instant

@@ -31,7 +31,8 @@ from tollgate.flows.checkouts import change_checkout, prepare_checkout, read_che
 from tollgate.flows.resume import Arrival, accept_challenge_result, arrive
 from tollgate.flows.submit import submit_checkout
 from tollgate.flows.verify import verify
-from tollgate.operations.app import App, Call, MerchantCache
+from tollgate.operations.app import App, Call
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments.checkout import CheckoutKind, CheckoutState
 from tollgate.payments.payment import State
 from tollgate.store.checkouts import find_checkout

@@ -33,7 +33,8 @@ from tollgate.contract.answers import Answer, Envelope
 from tollgate.flows.follow_up import follow_up, record
 from tollgate.flows.pay import pay
 from tollgate.flows.verify import verify
-from tollgate.operations.app import App, Call, MerchantCache
+from tollgate.operations.app import App, Call
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.store.database import Database

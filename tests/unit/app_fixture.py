@@ -10,7 +10,8 @@ from pathlib import Path
 from empty_store import open_empty_store
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.contract.answers import Envelope
-from tollgate.operations.app import App, MerchantCache
+from tollgate.operations.app import App
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments.accounts import CardAccount, make_card_summary
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.payments.order import Order, TestMode

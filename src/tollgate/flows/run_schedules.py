@@ -1,84 +1,84 @@
-"""What happens when a schedule is due: its run is ordered in one commit, then its payment is made like any other.
+"""Schedules that fall due: the run is ordered in one commit, then its payment is made like any other.
 
-Each payment has its name before it is made, so that the store refuses a second one, whoever dies in between.
+Merchants create and change schedules in `schedules`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.contract.jobs import recall_plan
+from tollgate.contract.schedules import make_run_fields
 from tollgate.flows.pay import pay
 from tollgate.operations import accounts, idempotency, signing
 from tollgate.operations.app import App, Call
-from tollgate.operations.schedules import check_schedule_times, make_run_order, recall_cron
-from tollgate.payments.cron import Cron
+from tollgate.payments.cron import Cron, parse_plan
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, RecoveryTask, State
-from tollgate.payments.schedule import (
-    Reaction,
-    Run,
-    RunState,
-    Schedule,
-    ScheduleState,
-    choose_reaction,
-    count_due,
-    is_overtaken,
-    is_time_of,
-    make_run_payment_id,
-)
+from tollgate.payments.registration import RegisteredAccount
+from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, count_due, ends_series, is_overtaken
 from tollgate.store import jobs, payments, schedules
 from tollgate.store.statements import Write
-from tollgate.values import PaymentId, Refusal, make_id
+from tollgate.values import Money, PaymentId, Refusal, make_id
 
 _UNUSABLE_GROUP = "registration_validation"
 
 
-# ---- a time has come ----
+def recall_cron(schedule: Schedule) -> Cron:
+    return parse_plan(recall_plan(schedule.plan))
+
+
+def make_run_order(
+    app: App, channel: Channel, payment_type: str, money: Money, echo: Mapping[str, str], stored: RegisteredAccount
+) -> Order:
+    return accounts.read_order(app, make_run_fields(payment_type, money, echo), channel, stored=stored)
 
 
 async def fall_due(app: App, schedule: Schedule) -> None:
-    """Of all times that have come the last one is paid; the others were missed, and are written down as such."""
+    """Orders a run for the last time that has come; earlier times are recorded as missed."""
     try:
-        cron = check_schedule_times(app, schedule)
-        await refuse_set_back(app, schedule)
+        signing.trust(app, schedule)
+        cron, next_at = recall_cron(schedule), schedule.next_at
+        # The next time is not signed, so one that the plan does not have was written by somebody else.
+        if next_at is None or next_at < schedule.starts_at or not cron.has_time(next_at):
+            raise signing.TamperedRow(f"schedule {schedule.id} is due when its plan is not: run `tollgate verify`")
+        await _refuse_set_back(app, schedule)
     except signing.TamperedRow:
         await schedules.halt_schedule(app.database, schedule)
         raise
-    if schedule.next_at is None:
-        return
-    due = count_due(cron, schedule.next_at, schedule.ends_at, app.clock.now())
+    due = count_due(cron, next_at, schedule.ends_at, app.clock.now())
     run = Run(merchant_id=schedule.merchant_id, schedule_id=schedule.id, due_at=due.due_at, state=RunState.DUE)
-    # Refused where another process was faster, or somebody ended the schedule; then that is the truth.
+    # The write is refused where another process was faster, or somebody ended the schedule.
     await app.database.write(
         schedules.fall_due_writes(schedule, due.next_at, due.missed, due.skipped, run), label="run due"
     )
 
 
-async def refuse_set_back(app: App, schedule: Schedule) -> None:
-    """A time that was due before is not due again, although somebody wrote so."""
+async def _refuse_set_back(app: App, schedule: Schedule) -> None:
+    """Refuses a next time that was due before."""
     runs = await schedules.list_runs(app.database, schedule.merchant_id, schedule.id, 1)
     if not runs or schedule.next_at is None or runs[0].due_at < schedule.next_at:
         return
     # Read again, because another process may have moved it on: both move in one commit.
-    now_stored = await schedules.find_schedule(app.database, schedule.merchant_id, schedule.id)
-    if now_stored is not None and now_stored.next_at == schedule.next_at:
+    fresh = await schedules.find_schedule(app.database, schedule.merchant_id, schedule.id)
+    if fresh is not None and fresh.next_at == schedule.next_at:
         raise signing.TamperedRow(f"schedule {schedule.id} was set back: run `tollgate verify`")
 
 
-# ---- its payment is made ----
-
-
 async def make_run(app: App, job: jobs.Job) -> bool:
-    """True when this try is told of and its job gone or put off; False asks to look again later."""
+    """Returns true when this try is recorded and its job removed or postponed; false asks for another look later."""
     run = await schedules.find_run(app.database, job.merchant_id, job.subject_id, int(job.body))
     schedule = await schedules.find_schedule(app.database, job.merchant_id, job.subject_id)
     if run is None or schedule is None:
-        raise LookupError(f"job {job.id} speaks of a run that does not exist")
+        raise LookupError(f"job {job.id} names a run that does not exist")
     if run.state is not RunState.DUE:
         return await jobs.finish_job(app.database, job)
-    payment_id = make_run_payment_id(schedule.id, run.due_at, run.tries + 1)
+    payment_id = run.make_payment_id(run.tries + 1)
     payment: Payment | Refusal | None = await payments.find_payment(app.database, schedule.merchant_id, payment_id)
     if payment is None:
         end = await find_end(app, schedule, run)
@@ -93,29 +93,29 @@ async def make_run(app: App, job: jobs.Job) -> bool:
 
 
 async def find_end(app: App, schedule: Schedule, run: Run) -> RunState | None:
-    """What becomes of a run that is not tried any more; None: it is."""
+    """Finds what becomes of a run that is not tried any more; None where it is tried."""
     if schedule.state is not ScheduleState.ACTIVE:
-        # What is over makes no payment; what was tried before it ended has failed.
+        # A schedule that ended makes no payment; a run that was tried before that has failed.
         return RunState.FAILED if run.tries else RunState.DROPPED
     now, cron = app.clock.now(), recall_cron(signing.trust(app, schedule))
     tries = await list_tries(app, schedule, run, cron)
     if not is_overtaken(cron, run.due_at, schedule.ends_at, now):
         return None
-    # A later time is paid instead of what nobody began in time, or tried again in time.
+    # A later time is paid instead of a run that was not begun, or not tried again, in time.
     if tries:
         return RunState.FAILED if now > tries[0].created_at + app.retrying.lasts else None
     return RunState.MISSED if now > run.due_at + LIMITS.run_lateness else None
 
 
 async def list_tries(app: App, schedule: Schedule, run: Run, cron: Cron) -> list[Payment]:
-    """The payments that were declined so far. A run is not sealed: it is believed only where they say the same."""
+    """Lists the payments that were declined so far. A run is not signed, so these must confirm it."""
     tries: list[Payment] = []
     for attempt in range(1, min(run.tries, app.retrying.tries_max) + 1):
-        name = make_run_payment_id(schedule.id, run.due_at, attempt)
+        name = run.make_payment_id(attempt)
         payment = await payments.find_payment(app.database, schedule.merchant_id, name)
         if payment is not None and signing.trust(app, payment).state is State.DECLINED:
             tries.append(payment)
-    is_due = is_time_of(cron, run.due_at) and schedule.starts_at <= run.due_at <= app.clock.now()
+    is_due = cron.has_time(run.due_at) and schedule.starts_at <= run.due_at <= app.clock.now()
     is_behind = schedule.next_at is None or run.due_at < schedule.next_at
     is_within = schedule.ends_at is None or run.due_at < schedule.ends_at
     if len(tries) == run.tries and is_due and is_behind and is_within:
@@ -124,9 +124,9 @@ async def list_tries(app: App, schedule: Schedule, run: Run, cron: Cron) -> list
 
 
 async def is_doubtful(app: App, run: Run) -> bool:
-    """Whether the last try may have been charged although nobody answered, and is not undone yet.
+    """Tells whether the last try may have been charged although nobody answered, and is not reversed yet.
 
-    What is owed was written in the commit that ended the try, and goes in the one that tells of the reversal.
+    Its reversal was queued in the commit that ended the try, and is removed in the commit that records the reversal.
     """
     if run.payment_id is None:
         return False
@@ -135,10 +135,9 @@ async def is_doubtful(app: App, run: Run) -> bool:
 
 
 async def try_to_pay(app: App, job: jobs.Job, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:
-    """The payment, whatever became of it; why the account can no longer be charged; None: not now.
+    """Returns the payment, whatever became of it; the refusal where the account cannot be charged; None: not now.
 
-    However long this process slept since it looked: the payment starts only while its schedule goes on and nobody else
-    has taken the run over.
+    The payment starts only while its schedule is active and this process still holds the job.
     """
     channel = app.merchants.find_channel(schedule.channel_id)
     if channel is None or channel.is_closed:
@@ -150,7 +149,7 @@ async def try_to_pay(app: App, job: jobs.Job, schedule: Schedule, payment_id: Pa
             return refusal
         raise
     order = make_run_order(app, channel, schedule.payment_type, schedule.money, schedule.echo, stored)
-    # A trace of its own: by it the store tells this attempt from one that another process makes under the same name.
+    # By its trace id the store tells this attempt from one that another process makes under the same payment id.
     ndc = f"{channel.id}_{make_id(app.random_bytes)}"
     guards = [*schedules.hold_schedule_writes(schedule), *jobs.hold_job_writes(job)]
     with suppress(idempotency.NotStarted):
@@ -160,7 +159,7 @@ async def try_to_pay(app: App, job: jobs.Job, schedule: Schedule, payment_id: Pa
 
 async def finish_try(app: App, job: jobs.Job, run: Run, schedule: Schedule, payment: Payment) -> bool:
     if payment.state not in (State.APPROVED, State.DECLINED):
-        # Somebody is still at it: its own process, reconcile, or a worker that asks the acquirer.
+        # It is not complete: its own process or the recovery worker is still at work on it.
         return False
     now, code = app.clock.now(), payment.result_code
     tried = msgspec.structs.replace(run, tries=run.tries + 1, payment_id=payment.id, result_code=code, completed_at=now)
@@ -175,7 +174,7 @@ async def finish_try(app: App, job: jobs.Job, run: Run, schedule: Schedule, paym
             [*schedules.move_run_writes(run, tried), *jobs.postpone_job_writes(job, now + pause)], label="run result"
         )
     failed = msgspec.structs.replace(tried, state=RunState.FAILED)
-    ending = _stop_writes(schedule, code, app) if choose_reaction(code) is Reaction.STOP else []
+    ending = _stop_writes(schedule, code, app) if ends_series(code) else []
     return await app.database.write(
         [*schedules.move_run_writes(run, failed), *ending, *jobs.finish_job_writes(job)], label="run result"
     )
@@ -197,5 +196,5 @@ async def drop_run(app: App, job: jobs.Job, run: Run, state: RunState) -> bool:
 
 
 def _stop_writes(schedule: Schedule, code: str, app: App) -> list[Write]:
-    """It may be over already."""
+    """Ends the schedule, unless it has ended already."""
     return schedules.end_schedule_writes(schedule, ScheduleState.ENDED, app.clock.now(), code, is_guarded=False)

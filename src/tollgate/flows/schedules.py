@@ -11,9 +11,9 @@ from tollgate.contract import schedules
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
 from tollgate.flows.pay import look_up_registration
+from tollgate.flows.run_schedules import make_run_order
 from tollgate.operations import accounts, idempotency, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.schedules import make_run_order
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import IdempotencyKey

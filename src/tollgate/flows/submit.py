@@ -36,7 +36,7 @@ from tollgate.store import authentications, payments
 from tollgate.store.audit import REGISTRATIONS
 from tollgate.store.checkouts import end_attempt_writes, submit_checkout_writes
 from tollgate.store.statements import Write
-from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id, make_short_id
+from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id
 
 _OPERATIONS = {CheckoutKind.PAYMENT: "submit_checkout", CheckoutKind.REGISTRATION: "create_registration"}
 
@@ -164,15 +164,8 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     wallet = None if registration_id else find_wallet_call(fields)
     opened = await accounts.open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
     brand = stored.registration.brand if stored else orders.choose_brand(fields.values, channel.is_lenient, opened).code
-    order = orders.read_order(
-        checkouts.override_payment_type(fields, form_call.prepared, brand),
-        channel,
-        today=app.today,
-        short_id=make_short_id(app.random_bytes),
-        is_live=app.is_live,
-        opened=opened,
-        stored=stored,
-    )
+    typed = checkouts.override_payment_type(fields, form_call.prepared, brand)
+    order = accounts.read_order(app, typed, channel, opened=opened, stored=stored)
     order = msgspec.structs.replace(order, checkout_id=form_call.checkout.id)
     payment_id = PaymentId(make_id(app.random_bytes))
     guards = _take(app, form_call, payment_id)

@@ -9,20 +9,12 @@ import hmac
 from collections.abc import Iterator, Mapping, Sequence
 
 from tollgate.flows import auditing
+from tollgate.flows.run_schedules import recall_cron
 from tollgate.operations import accounts, network_tokens, signing
-from tollgate.operations.schedules import recall_cron
 from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState, make_event_id
-from tollgate.payments.schedule import (
-    Run,
-    RunState,
-    Schedule,
-    ScheduleState,
-    find_next,
-    is_time_of,
-    make_run_payment_id,
-)
+from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, find_next
 from tollgate.store import audit as audited
 from tollgate.store import opening
 from tollgate.store.schedules import list_runs
@@ -141,7 +133,7 @@ def check_schedule(
         yield Proof.SCHEDULE, "it is over, and has a signature with which it could go on"
     elif schedule.registration_id not in registration_ids:
         yield Proof.SCHEDULE, f"there is no registration {schedule.registration_id}"
-    elif schedule.next_at is not None and not is_time_of(recall_cron(schedule), schedule.next_at):
+    elif schedule.next_at is not None and not recall_cron(schedule).has_time(schedule.next_at):
         yield Proof.SCHEDULE, "when it is due next is none of the times of its plan"
 
 
@@ -173,7 +165,7 @@ def check_run(
         yield Proof.SCHEDULE, f"there is no schedule {row.schedule_id}"
     elif schedule_row.value is not None:
         text = _check_payments(row.value, payments)
-        if text is None and not is_time_of(recall_cron(schedule_row.value), row.value.due_at):
+        if text is None and not recall_cron(schedule_row.value).has_time(row.value.due_at):
             text = "it was due at none of the times of its plan"
         if text is not None:
             yield Proof.SCHEDULE, text
@@ -181,7 +173,7 @@ def check_run(
 
 def _list_payment_ids(run: Run) -> list[str]:
     """Lists the ids of the payments that were tried, and of the one that may come next."""
-    return [make_run_payment_id(run.schedule_id, run.due_at, attempt) for attempt in range(1, run.tries + 2)]
+    return [run.make_payment_id(attempt) for attempt in range(1, run.tries + 2)]
 
 
 def _check_payments(run: Run, payments: auditing.AuditedPayments) -> str | None:

@@ -14,7 +14,8 @@ from tollgate.catalog import codes
 from tollgate.catalog.card_numbers import keep_digits
 from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import Wallet
-from tollgate.contract import account_numbers, registered
+from tollgate.contract import account_numbers, orders, registered
+from tollgate.contract.fields import Fields
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.operations.app import App, Call
 from tollgate.operations.network_tokens import wants_token
@@ -24,7 +25,7 @@ from tollgate.payments.order import Order, Sequence
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.payments.registration import UNUSABLE, NewRegistration, RegisteredAccount, Registration, RegistrationState
 from tollgate.store import merchants, payments, registrations
-from tollgate.values import DAY, MerchantId, PaymentId, Refusal, RegistrationId, Secret, is_id, make_id
+from tollgate.values import DAY, MerchantId, PaymentId, Refusal, RegistrationId, Secret, is_id, make_id, make_short_id
 from tollgate.vault import sealing, signing
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.wallets.contents import WalletTokenError
@@ -219,6 +220,25 @@ async def refuse_exposed_payment(
         sealed = await payments.get_sealed_account(app.database, first.merchant_id, first.id)
         owner = sealing.make_owner("payment", first.merchant_id, first.id)
         refuse_exposed_sealed(sealed, owner, echo, idempotency_key, app)
+
+
+def read_order(
+    app: App,
+    fields: Fields,
+    channel: Channel,
+    *,
+    opened: OpenedCard | str | None = None,
+    stored: RegisteredAccount | None = None,
+) -> Order:
+    return orders.read_order(
+        fields,
+        channel,
+        today=app.today,
+        short_id=make_short_id(app.random_bytes),
+        is_live=app.is_live,
+        opened=opened,
+        stored=stored,
+    )
 
 
 async def open_wallet(

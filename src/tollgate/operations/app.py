@@ -1,148 +1,32 @@
-"""The objects that every operation needs, and the caches of merchants and card ranges.
-
-It builds none of them; that is done in `wiring`.
-"""
+"""The objects that every operation needs. They are built in `wiring`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 from functools import partial
-from hmac import compare_digest
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from tollgate.catalog import codes
-from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.connectors.exchange import Conversation, Exchange
-from tollgate.connectors.threeds import exchanges
 from tollgate.contract.answers import Envelope
+from tollgate.operations.caches import CardRangeCache, MerchantCache
 from tollgate.operations.dispatch import converse, dispatch
-from tollgate.payments.accounts import CardAccount, WalletKey
 from tollgate.payments.checkout import Script
-from tollgate.payments.merchants import Channel, Credential
+from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import IdempotencyKey, Verdict
 from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
-from tollgate.store import merchants as store_merchants
 from tollgate.store.database import Database
-from tollgate.values import (
-    ChannelId,
-    Clock,
-    Instant,
-    MerchantId,
-    RandomBytes,
-    Secret,
-    make_node_name,
-    system_random_bytes,
-    to_datetime,
-)
-from tollgate.vault import tokens
+from tollgate.values import Clock, Instant, RandomBytes, system_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import HttpNotifier, Notifier, Wire
-
-
-class MerchantCache:
-    """A snapshot; every process of a host refreshes its own within seconds of a change."""
-
-    def __init__(self, keyring: Keyring | None = None) -> None:
-        self._keyring = keyring
-        """Finds tokens that merchants brought from other hosts; without it there are none."""
-        self._version = -1
-        self._channels: dict[str, Channel] = {}
-        self._credentials: dict[bytes, Credential] = {}
-        self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
-        self._merchants: dict[str, frozenset[MerchantId]] = {}
-
-    async def refresh(self, database: Database) -> bool:
-        """True when something changed."""
-        if await store_merchants.get_merchants_version(database) == self._version:
-            return False
-        rows = await store_merchants.load_merchants(database)
-        # Read after the version too, so that a key which comes meanwhile is met again.
-        self.fill(rows.channels, rows.credentials, await store_merchants.list_wallet_keys(database))
-        self._version = rows.version
-        return True
-
-    def fill(
-        self, channels: Iterable[Channel], credentials: Iterable[Credential], wallet_keys: Iterable[WalletKey] = ()
-    ) -> None:
-        self._channels = {channel.id: channel for channel in channels}
-        self._credentials = {
-            credential.token_hash: credential for credential in credentials if credential.revoked_at is None
-        }
-        self._merchants = {}
-        for merchant_id in {channel.merchant_id for channel in self._channels.values()}:
-            node = make_node_name(merchant_id)
-            self._merchants[node] = self._merchants.get(node, frozenset()) | {merchant_id}
-        self._wallet_keys = {}
-        for key in wallet_keys:
-            place = key.channel_id, key.wallet
-            self._wallet_keys[place] = (*self._wallet_keys.get(place, ()), key)
-
-    def find_channel(self, channel_id: str) -> Channel | None:
-        return self._channels.get(channel_id)
-
-    def get_channel(self, channel_id: ChannelId) -> Channel:
-        return self._channels[channel_id]
-
-    def list_merchants_of(self, node: str) -> frozenset[MerchantId]:
-        """Whose checkouts are named by this node: one merchant's, but for an accident among very many."""
-        return self._merchants.get(node, frozenset())
-
-    def get_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
-        return self._wallet_keys.get((channel_id, wallet), ())
-
-    def find_credential(self, token: Secret) -> Credential | None:
-        """Found by hash, which tells nothing of the token, and compared in constant time."""
-        return self._find_hashed(tokens.hash_token(token)) or (
-            self._find_hashed(tokens.hash_kept_token(token, self._keyring)) if self._keyring else None
-        )
-
-    def _find_hashed(self, hashed: bytes) -> Credential | None:
-        credential = self._credentials.get(hashed)
-        return credential if credential is not None and compare_digest(credential.token_hash, hashed) else None
-
-
-class _Kept(msgspec.Struct, frozen=True):
-    ranges: tuple[exchanges.CardRange, ...] | None
-    """None where the directory never told them."""
-    asks_at: Instant
-    """When it is asked again."""
-
-
-class CardRangeCache:
-    """One list for each directory server; every process of a host keeps its own."""
-
-    def __init__(self, random_bytes: RandomBytes = system_random_bytes) -> None:
-        self._random_bytes = random_bytes
-        self._kept: dict[str, _Kept] = {}
-
-    async def find(
-        self, address: str, wire: Wire, account: CardAccount, *, wall_now: Instant, timeout_s: float
-    ) -> exchanges.CardRange | None:
-        """None where the directory says that the card takes no part.
-
-        A directory that says nothing is asked about the card itself, and then its silence is a result.
-        """
-        kept = self._kept.get(address)
-        if kept is None or kept.asks_at < wall_now:
-            kept = await self._ask(wire, kept, wall_now, timeout_s)
-            self._kept[address] = kept
-        return exchanges.ANY_CARD if kept.ranges is None else exchanges.find_range(kept.ranges, account)
-
-    async def _ask(self, wire: Wire, kept: _Kept | None, wall_now: Instant, timeout_s: float) -> _Kept:
-        """A directory that is in trouble is left alone for a while, or else every payment would wait for it."""
-        question = exchanges.ask_ranges(exchanges.make_server_id(self._random_bytes))
-        ranges = await converse(question, wire, timeout_s=timeout_s, label="card ranges request")
-        if ranges is None:
-            return _Kept(kept.ranges if kept else None, wall_now + LIMITS.card_ranges_pause)
-        return _Kept(ranges, wall_now + LIMITS.card_ranges_lifetime)
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -168,27 +52,27 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     is_live: bool
     acquirer_timeout_s: float
     completion_margin_s: float
-    """How long after the acquirer's time is up somebody may still be writing down what it said."""
+    """How long after the acquirer's time-out the result may still be written."""
     authorization_lifetime: Instant
     """How long an authorisation may be captured."""
     retention: Retention = Retention()
-    """How long stored accounts are kept."""
+    """How long account data is kept."""
     retrying: RetryTerms = RetryTerms()
     """How often a payment of a schedule is tried."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
     notifier: Notifier = msgspec.field(default_factory=partial(HttpNotifier, is_live=True))
-    """Carries word to shops."""
+    """Posts notifications to shops."""
     simulator: Wire | None = None
-    """Answers as an acquirer would; exists on a test host only."""
+    """Answers like an acquirer; exists on a test host only."""
     ranges: CardRangeCache = msgspec.field(default_factory=CardRangeCache)
     """Which cards can be authenticated."""
     script: Script = NO_SCRIPT
-    """What shops load to show the payment form."""
+    """The script that shops load to show the payment form."""
     status_reads: Throttle = THROTTLES["read_checkout"]
     """How often the status of a checkout may be asked for."""
     base_url: str = ""
-    """How browsers and partners reach this host."""
+    """The address by which browsers and partners reach this host."""
     disturb: Callable[[Wire], Wire] = lambda wire: wire
     """On a test host, lets simulator overrides disturb what is not simulated."""
     key_path: Path | None = None

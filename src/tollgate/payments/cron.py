@@ -142,6 +142,9 @@ class Cron(msgspec.Struct, frozen=True, kw_only=True):
         at = min(at, CRON_ENDS_AT - SECOND)
         return None if at < CRON_BEGINS_AT else self._seek(at // SECOND, -1)
 
+    def has_time(self, at: Instant) -> bool:
+        return self.last_until(at) == at
+
     def _seek(self, second: int, step: int) -> Instant | None:
         """The moment nearest to a second, itself included, later or (with a step of -1) earlier."""
         day_no, clock_s = divmod(second, _DAY_S)

@@ -108,6 +108,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def job_id(self) -> str:
         return f"{RUN_TOPIC}.{self.schedule_id}.{self.due_at}"
 
+    def make_payment_id(self, attempt: int) -> PaymentId:
+        return make_run_payment_id(self.schedule_id, self.due_at, attempt)
+
 
 _ID_BYTES = 15
 
@@ -142,10 +145,6 @@ def count_due(cron: Cron, next_at: Instant, ends_at: Instant | None, now: Instan
 def find_next(cron: Cron, after: Instant, ends_at: Instant | None) -> Instant | None:
     found = cron.next_after(after)
     return None if found is None or (ends_at is not None and found >= ends_at) else found
-
-
-def is_time_of(cron: Cron, at: Instant) -> bool:
-    return cron.last_until(at) == at
 
 
 def is_overtaken(cron: Cron, due_at: Instant, ends_at: Instant | None, now: Instant) -> bool:
@@ -233,6 +232,10 @@ PAUSES: Mapping[str, Instant] = {"700.600.002": 3 * DAY, "700.600.025": DAY}
 
 def choose_reaction(code: str) -> Reaction:
     return REACTIONS.get(code) or GROUP_REACTIONS.get(get_result(code).group, Reaction.HARD)
+
+
+def ends_series(code: str) -> bool:
+    return choose_reaction(code) is Reaction.STOP
 
 
 class RetryTerms(msgspec.Struct, frozen=True, kw_only=True):

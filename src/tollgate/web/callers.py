@@ -17,7 +17,7 @@ from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.contract.fields import Identity, check_entity_id, read_identity
-from tollgate.operations.app import MerchantCache
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments.merchants import Channel, Credential
 from tollgate.values import SECOND, Clock, Forbidden, Refusal, Secret, TooMany, Unauthenticated, WrongToken
 from tollgate.vault.tokens import make_token

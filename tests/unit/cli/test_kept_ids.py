@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
-from tollgate.operations.app import MerchantCache
+from tollgate.operations.caches import MerchantCache
 from tollgate.store.merchants import list_credentials
 from tollgate.store.opening import open_database
 from tollgate.values import Secret

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from tollgate.flows.pay import pay
+from tollgate.flows.run_schedules import make_run_order
 from tollgate.operations.accounts import get_registration, open_registration
 from tollgate.operations.app import App, Call
-from tollgate.operations.schedules import make_run_order
 from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import change_registration_writes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations.app import MerchantCache
+from tollgate.operations.caches import MerchantCache
 from tollgate.store.merchants import insert_credential, revoke_credential
 from tollgate.values import Secret
 from tollgate.vault.keyring import make_keyring

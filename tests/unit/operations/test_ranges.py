@@ -10,7 +10,7 @@ import pytest
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.connectors.threeds import exchanges
-from tollgate.operations.app import CardRangeCache
+from tollgate.operations.caches import CardRangeCache
 from tollgate.payments.accounts import CardAccount
 from tollgate.values import Instant, Secret
 from tollgate.wire import Silent, Unsent

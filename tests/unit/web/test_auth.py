@@ -7,7 +7,7 @@ from base64 import b64decode
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations.app import MerchantCache
+from tollgate.operations.caches import MerchantCache
 from tollgate.payments.merchants import Channel
 from tollgate.values import ChannelId, Forbidden, InvalidParameters, MerchantId, Refusal, Unauthenticated
 from tollgate.vault.keyring import make_keyring

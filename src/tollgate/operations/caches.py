@@ -1,0 +1,118 @@
+"""Merchants and card ranges in memory. What is in the store is read here and never written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hmac import compare_digest
+
+import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.connectors.threeds import exchanges
+from tollgate.operations.dispatch import converse
+from tollgate.payments.accounts import CardAccount, WalletKey
+from tollgate.payments.merchants import Channel, Credential
+from tollgate.store.database import Database
+from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
+from tollgate.values import ChannelId, Instant, MerchantId, RandomBytes, Secret, make_node_name, system_random_bytes
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.tokens import hash_kept_token, hash_token
+from tollgate.wire import Wire
+
+
+class MerchantCache:
+    """Merchants, channels and credentials in memory; every process refreshes its own within seconds of a change."""
+
+    def __init__(self, keyring: Keyring | None = None) -> None:
+        self._keyring = keyring
+        """Finds tokens that merchants brought from other hosts; without it there are none."""
+        self._version = -1
+        self._channels: dict[str, Channel] = {}
+        self._credentials: dict[bytes, Credential] = {}
+        self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
+        self._merchants: dict[str, frozenset[MerchantId]] = {}
+
+    async def refresh(self, database: Database) -> bool:
+        """Returns true when something changed."""
+        if await get_merchants_version(database) == self._version:
+            return False
+        rows = await load_merchants(database)
+        # The keys are read after the version, so that a key which comes meanwhile is read again.
+        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database))
+        self._version = rows.version
+        return True
+
+    def fill(
+        self, channels: Iterable[Channel], credentials: Iterable[Credential], wallet_keys: Iterable[WalletKey] = ()
+    ) -> None:
+        self._channels = {channel.id: channel for channel in channels}
+        self._credentials = {
+            credential.token_hash: credential for credential in credentials if credential.revoked_at is None
+        }
+        self._merchants = {}
+        for merchant_id in {channel.merchant_id for channel in self._channels.values()}:
+            node = make_node_name(merchant_id)
+            self._merchants[node] = self._merchants.get(node, frozenset()) | {merchant_id}
+        self._wallet_keys = {}
+        for key in wallet_keys:
+            place = key.channel_id, key.wallet
+            self._wallet_keys[place] = (*self._wallet_keys.get(place, ()), key)
+
+    def find_channel(self, channel_id: str) -> Channel | None:
+        return self._channels.get(channel_id)
+
+    def get_channel(self, channel_id: ChannelId) -> Channel:
+        return self._channels[channel_id]
+
+    def list_merchants_of(self, node: str) -> frozenset[MerchantId]:
+        """Lists the merchants whose checkouts have ids of this node: one, but for an accident among very many."""
+        return self._merchants.get(node, frozenset())
+
+    def get_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
+        return self._wallet_keys.get((channel_id, wallet), ())
+
+    def find_credential(self, token: Secret) -> Credential | None:
+        """Finds a credential by the hash of its token, compared in constant time."""
+        return self._find_hashed(hash_token(token)) or (
+            self._find_hashed(hash_kept_token(token, self._keyring)) if self._keyring else None
+        )
+
+    def _find_hashed(self, hashed: bytes) -> Credential | None:
+        credential = self._credentials.get(hashed)
+        return credential if credential is not None and compare_digest(credential.token_hash, hashed) else None
+
+
+class _Ranges(msgspec.Struct, frozen=True):
+    ranges: tuple[exchanges.CardRange, ...] | None
+    """None where the directory server never answered."""
+    asks_at: Instant
+    """The time after which it is asked again."""
+
+
+class CardRangeCache:
+    """The card ranges of each directory server in memory; every process has its own."""
+
+    def __init__(self, random_bytes: RandomBytes = system_random_bytes) -> None:
+        self._random_bytes = random_bytes
+        self._known: dict[str, _Ranges] = {}
+
+    async def find(
+        self, address: str, wire: Wire, account: CardAccount, *, wall_now: Instant, timeout_s: float
+    ) -> exchanges.CardRange | None:
+        """Returns None where the directory server says that the card takes no part.
+
+        A directory server that does not answer is asked about the card itself, and then its silence is a result.
+        """
+        known = self._known.get(address)
+        if known is None or known.asks_at < wall_now:
+            known = await self._ask(wire, known, wall_now, timeout_s)
+            self._known[address] = known
+        return exchanges.ANY_CARD if known.ranges is None else exchanges.find_range(known.ranges, account)
+
+    async def _ask(self, wire: Wire, known: _Ranges | None, wall_now: Instant, timeout_s: float) -> _Ranges:
+        """Asks for the ranges; after a failure it pauses, because every payment would wait for the server."""
+        question = exchanges.ask_ranges(exchanges.make_server_id(self._random_bytes))
+        ranges = await converse(question, wire, timeout_s=timeout_s, label="card ranges request")
+        if ranges is None:
+            return _Ranges(known.ranges if known else None, wall_now + LIMITS.card_ranges_pause)
+        return _Ranges(ranges, wall_now + LIMITS.card_ranges_lifetime)
