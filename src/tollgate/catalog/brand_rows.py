@@ -70,6 +70,10 @@ class Brand:
     currencies: tuple[str, ...] = ()
     """Empty: any."""
     account_name: AccountName = AccountName.ANY
+    scheme: str = ""
+    """The card scheme in `threeDSecure.v2.*`, by which a merchant is registered for 3-D Secure."""
+    token_network: str = ""
+    """The network that issues tokens for cards of this brand; other brands have none."""
 
     @property
     def payment_types(self) -> frozenset[str]:
@@ -107,6 +111,8 @@ def _card(
     luhn: bool = True,
     aliases: str = "",
     shares: str = "",
+    scheme: str = "",
+    token_network: str = "",
 ) -> Brand:
     return Brand(
         code,
@@ -120,6 +126,8 @@ def _card(
         luhn,
         tuple(aliases.split()),
         tuple(shares.split()),
+        scheme=scheme,
+        token_network=token_network,
     )
 
 
@@ -164,8 +172,15 @@ _DOCUMENT = ("customer.identificationDocType", "customer.identificationDocId")
 
 
 _NETWORKS = (
-    _card("VISA", "Visa", "4", (13, 16, 18, 19), aliases="VISA_CARD VI"),
-    _card("MASTER", "Mastercard", "51-55 2221-2720", aliases="MASTERCARD MASTER_CARD MC EUROCARD"),
+    _card("VISA", "Visa", "4", (13, 16, 18, 19), aliases="VISA_CARD VI", scheme="visa", token_network="visa"),
+    _card(
+        "MASTER",
+        "Mastercard",
+        "51-55 2221-2720",
+        aliases="MASTERCARD MASTER_CARD MC EUROCARD",
+        scheme="mastercard",
+        token_network="mastercard",
+    ),
     _card(
         "AMEX",
         "American Express",
@@ -174,8 +189,19 @@ _NETWORKS = (
         cvv_length=4,
         grouping=(4, 6, 5),
         aliases="AMERICAN_EXPRESS AMERICANEXPRESS",
+        scheme="amex",
+        token_network="amex",
     ),
-    _card("MAESTRO", "Maestro", "50 56-58 60-61 63 66-69", _LONG, method="DC", aliases="MAESTRO_CARD"),
+    _card(
+        "MAESTRO",
+        "Maestro",
+        "50 56-58 60-61 63 66-69",
+        _LONG,
+        method="DC",
+        aliases="MAESTRO_CARD",
+        scheme="mastercard",
+        token_network="mastercard",
+    ),
     _card(
         "DINERS",
         "Diners Club",
@@ -183,9 +209,11 @@ _NETWORKS = (
         (14, 16, 19),
         grouping=(4, 6, 4),
         aliases="DINERS_CLUB DINERSCLUB",
+        scheme="diners",
+        token_network="discover",
     ),
-    _card("DISCOVER", "Discover", "6011 644-649 65", (16, 19)),
-    _card("JCB", "JCB", "3528-3589", (16, 17, 18, 19)),
+    _card("DISCOVER", "Discover", "6011 644-649 65", (16, 19), scheme="diners", token_network="discover"),
+    _card("JCB", "JCB", "3528-3589", (16, 17, 18, 19), scheme="jcb"),
     _card(
         "UNIONPAY", "UnionPay", "62 81", (14, 15, 16, 17, 18, 19), luhn=False, aliases="CUP CHINA_UNION_PAY UNION_PAY"
     ),
@@ -213,18 +241,44 @@ _NETWORKS = (
 )
 
 _CO_BRANDS = (
-    _card("VISADEBIT", "Visa Debit", method="DC", lengths=(13, 16, 18, 19), aliases="VISA_DEBIT", shares="VISA"),
-    _card("VISAELECTRON", "Visa Electron", method="DC", aliases="VISA_ELECTRON ELECTRON", shares="VISA"),
+    _card(
+        "VISADEBIT",
+        "Visa Debit",
+        method="DC",
+        lengths=(13, 16, 18, 19),
+        aliases="VISA_DEBIT",
+        shares="VISA",
+        token_network="visa",
+    ),
+    _card(
+        "VISAELECTRON",
+        "Visa Electron",
+        method="DC",
+        aliases="VISA_ELECTRON ELECTRON",
+        shares="VISA",
+        token_network="visa",
+    ),
     _card("VPAY", "V PAY", method="DC", lengths=(13, 16, 18, 19), aliases="V_PAY", shares="VISA MAESTRO"),
-    _card("MASTERDEBIT", "Mastercard Debit", method="DC", aliases="MASTERCARD_DEBIT", shares="MASTER MAESTRO"),
+    _card(
+        "MASTERDEBIT",
+        "Mastercard Debit",
+        method="DC",
+        aliases="MASTERCARD_DEBIT",
+        shares="MASTER MAESTRO",
+        token_network="mastercard",
+    ),
     _card("UNIONPAY_SMS", "UnionPay (SMS)", lengths=(14, 15, 16, 17, 18, 19), luhn=False, shares="UNIONPAY"),
     _card("MADA", "mada", "9682", method="DC", shares="VISA MASTER MAESTRO DISCOVER"),
     _card("OMANNET", "OmanNet", method="DC", shares="VISA MASTER MAESTRO"),
     _card("JAYWAN", "Jaywan", method="DC", lengths=_LONG, luhn=False),
     _card(
-        "CARTEBANCAIRE", "Carte Bancaire", aliases="CARTE_BANCAIRE CB CARTES_BANCAIRES", shares="VISA MASTER MAESTRO"
+        "CARTEBANCAIRE",
+        "Carte Bancaire",
+        aliases="CARTE_BANCAIRE CB CARTES_BANCAIRES",
+        shares="VISA MASTER MAESTRO",
+        scheme="cartebancaire",
     ),
-    _card("CARTEBLEUE", "Carte Bleue", aliases="CARTE_BLEUE", shares="VISA"),
+    _card("CARTEBLEUE", "Carte Bleue", aliases="CARTE_BLEUE", shares="VISA", token_network="visa"),
     _card(
         "BCMC", "Bancontact", method="DC", lengths=_LONG, aliases="BANCONTACT MISTER_CASH", shares="MAESTRO VISA MASTER"
     ),

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import msgspec
 
+from tollgate.catalog.brands import BRANDS
 from tollgate.connectors.acquiring import LongText, ShortText, to_minor_units
 from tollgate.connectors.exchange import Conversation, WireReply, make_request, read_message, read_reply
 from tollgate.payments.accounts import LAST_DIGITS, CardAccount, Instrument, TokenAccount
@@ -21,18 +22,7 @@ CRYPTOGRAMS = "/v1/network-token-cryptograms"
 INQUIRIES = "/v1/network-token-inquiries"
 DELETIONS = "/v1/network-token-deletions"
 
-NETWORKS: Mapping[str, str] = {
-    "VISA": "visa",
-    "VISADEBIT": "visa",
-    "VISAELECTRON": "visa",
-    "CARTEBLEUE": "visa",
-    "MASTER": "mastercard",
-    "MASTERDEBIT": "mastercard",
-    "MAESTRO": "mastercard",
-    "AMEX": "amex",
-    "DISCOVER": "discover",
-    "DINERS": "discover",
-}
+NETWORKS = {code: row.token_network for code, row in BRANDS.items() if row.token_network}
 """The brands whose cards can have a token, and the network that issues it."""
 
 # The patterns are searched for, not matched, so each says where the text begins and where it ends.

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.limits import LIMITS
@@ -30,18 +31,6 @@ from tollgate.values import MINUTE, Instant, Money, read_hundredths, to_datetime
 COUNTRY_NUMBERS = {code: country.numeric for country in COUNTRIES.values() for code in (country.alpha2, country.alpha3)}
 
 _WEB_ADDRESS = re.compile(r"https?://[\x21-\x7e]{1,2040}")
-
-_SCHEMES = {
-    "VISA": "visa",
-    "MASTER": "mastercard",
-    "MAESTRO": "mastercard",
-    "AMEX": "amex",
-    "DINERS": "diners",
-    "DISCOVER": "diners",
-    "JCB": "jcb",
-    "CARTEBANCAIRE": "cartebancaire",
-}
-"""The name of the scheme in the parameters of a merchant's registration with it."""
 
 
 def _cut(length: int) -> Callable[[str], str | None]:
@@ -59,7 +48,7 @@ _ROWS: tuple[tuple[str, str, Callable[[str], str | None]], ...] = (
 
 def read_requests(order: Order) -> dict[str, str]:
     """Returns the members of the request that the merchant chose."""
-    scheme = _SCHEMES.get(order.network or order.brand, "")
+    scheme = BRANDS[order.network or order.brand].scheme
     told = ((member, order.echo.get(name.replace("*", scheme)), write) for name, member, write in _ROWS)
     return {member: text for member, sent, write in told if sent and (text := write(sent))}
 
