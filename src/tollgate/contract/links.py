@@ -13,7 +13,7 @@ from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, render_result
-from tollgate.payments.checkout import Checkout, LinkStatus, PaymentLink, get_link_status
+from tollgate.payments.checkout import Checkout, LinkStatus, PaymentLink
 from tollgate.payments.payment import Payment
 from tollgate.values import (
     DAY,
@@ -170,7 +170,7 @@ def answer_ended_link(link: PaymentLink, asked: Asked) -> Answer:
 
 
 def answer_link(link: PaymentLink, checkout: Checkout | None, payment: Payment | None, asked: Asked) -> Answer:
-    status = get_link_status(link, checkout, asked.now)
+    status = link.get_status(checkout, asked.now)
     code = _RESULTS.get(status) or (codes.LINK_UNOPENED if checkout is None else codes.LINK_OPENED)
     if payment is not None and payment.result_code:
         code = payment.result_code

@@ -27,14 +27,6 @@ from tollgate.store import jobs, payments
 from tollgate.values import SECOND, Refusal, TooMany, hide_checkout_ids, make_checkout_id
 from tollgate.wire import Forbidden, Silent, Unsent
 
-CREATED, CHANGED, CANCELLED, PENDING = (
-    codes.CHECKOUT_CREATED,
-    codes.CHECKOUT_UPDATED,
-    codes.CHECKOUT_GONE,
-    codes.PENDING,
-)
-BUSY = codes.CHECKOUT_IN_PROGRESS
-
 
 async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
     channel = call.channel
@@ -52,7 +44,7 @@ async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
         sealed_fields=seal_prepared(app, channel.merchant_id, checkout_id, checkouts.keep_prepared(fields)),
     )
     integrity = app.script.integrity if checkouts.asks_for_integrity(fields.values) else ""
-    answer = checkouts.answer_checkout(checkout, app.envelope, CREATED, now, integrity)
+    answer = checkouts.answer_checkout(checkout, app.envelope, codes.CHECKOUT_CREATED, now, integrity)
     return await idempotency.write_answer(
         app, call, store_checkouts.insert_checkout_writes(checkout), answer, label="checkout prepared"
     )
@@ -88,7 +80,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
         sealed_fields=seal_prepared(app, seen.merchant_id, seen.id, checkouts.keep_prepared(whole)),
     )
     now = app.clock.now()
-    answer = checkouts.answer_checkout(changed, app.envelope, CHANGED, now)
+    answer = checkouts.answer_checkout(changed, app.envelope, codes.CHECKOUT_UPDATED, now)
     unit = [
         *store_checkouts.change_checkout_writes(seen, changed, now),
         *idempotency.keep_answer_writes(app, call, answer),
@@ -98,7 +90,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
     fresh = await get_own_checkout(app, channel, checkout_id, None)
     # Without a key there is no other reason: whoever was paying may have let go of it by now.
     if call.idempotency_key is None or fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
-        raise Refusal(get_result(BUSY), "the checkout was paid or changed at the same time")
+        raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the checkout was paid or changed at the same time")
     return await idempotency.answer_taken_key(app, call.idempotency_key)
 
 
@@ -115,8 +107,8 @@ async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answe
             detail = "the checkout is complete and cannot be cancelled: refund its payment or delete what it stored"
             raise Refusal(get_result(codes.INVALID_REQUEST), detail)
         if fresh.state is not CheckoutState.CANCELLED:
-            raise Refusal(get_result(BUSY), "the checkout is being paid")
-    return checkouts.answer_checkout(checkout, app.envelope, CANCELLED, now)
+            raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the checkout is being paid")
+    return checkouts.answer_checkout(checkout, app.envelope, codes.CHECKOUT_GONE, now)
 
 
 async def read_checkout(
@@ -145,7 +137,7 @@ async def read_checkout(
 
 async def _answer_state(app: App, checkout: Checkout) -> Answer:
     if checkout.subject_id is None:
-        return checkouts.answer_checkout(checkout, app.envelope, PENDING, app.clock.now())
+        return checkouts.answer_checkout(checkout, app.envelope, codes.PENDING, app.clock.now())
     if checkout.kind is CheckoutKind.REGISTRATION:
         registration = await get_registration(app, checkout.merchant_id, checkout.subject_id)
         # One that was stored before goes by the name of what was asked for here.

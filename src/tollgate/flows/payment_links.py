@@ -13,21 +13,11 @@ from tollgate.contract import checkouts as contract_checkouts
 from tollgate.contract import links, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.fields import Fields
-from tollgate.flows.checkouts import BUSY, PENDING, find_promised_script, get_attempt, refuse_unpayable
+from tollgate.flows.checkouts import find_promised_script, get_attempt, refuse_unpayable
 from tollgate.flows.submit import abandon_attempt
 from tollgate.operations import checkouts, idempotency, signing
 from tollgate.operations.app import App, Call
-from tollgate.payments.authentication import Stage
-from tollgate.payments.checkout import (
-    Checkout,
-    CheckoutKind,
-    CheckoutState,
-    LinkState,
-    LinkStatus,
-    PaymentLink,
-    get_link_status,
-    must_be_replaced,
-)
+from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, LinkState, LinkStatus, PaymentLink
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment, State
 from tollgate.store import authentications
@@ -72,7 +62,7 @@ async def read_link_payment(app: App, link_id: str, checkout_id: str, channel: C
         raise contract_checkouts.make_session_refusal()
     payment = await find_link_payment(app, checkout)
     if payment is None:
-        return contract_checkouts.answer_checkout(checkout, app.envelope, PENDING, app.clock.now())
+        return contract_checkouts.answer_checkout(checkout, app.envelope, codes.PENDING, app.clock.now())
     await store_checkouts.note_read(app.database, checkout, app.clock.now())
     return answer_payment(payment, app.envelope)
 
@@ -91,7 +81,7 @@ async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -
         # Another code than for one that is being paid: repeating this would never help.
         detail = "the payment link is paid and cannot be ended: refund its payment instead"
         raise Refusal(get_result(codes.INVALID_REQUEST), detail)
-    raise Refusal(get_result(BUSY), "the payment link is being paid")
+    raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the payment link is being paid")
 
 
 async def find_link_checkout(app: App, link: PaymentLink) -> Checkout | None:
@@ -174,7 +164,7 @@ async def leave_link_attempt(app: App, link_id: str, attempt_id: str) -> Payment
 
 def _needs_checkout(app: App, opened: OpenedLink) -> bool:
     checkout = opened.checkout
-    return checkout is None or must_be_replaced(checkout, app.clock.now(), is_awaited=opened.is_awaited)
+    return checkout is None or checkout.must_be_replaced(app.clock.now(), is_awaited=opened.is_awaited)
 
 
 async def _is_awaited(app: App, checkout: Checkout | None, payment: Payment | None) -> bool:
@@ -188,7 +178,7 @@ async def _is_awaited(app: App, checkout: Checkout | None, payment: Payment | No
     if payment is None or payment.state is not State.WAITING:
         return False
     asked = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
-    return asked is None or asked.stage is Stage.CLOSED
+    return asked is None or asked.is_closed
 
 
 async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
@@ -219,7 +209,7 @@ async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
 async def _describe(app: App, channel: Channel, link: PaymentLink) -> OpenedLink:
     checkout = await find_link_checkout(app, link)
     payment = await find_link_payment(app, checkout)
-    status = get_link_status(link, checkout, app.clock.now())
+    status = link.get_status(checkout, app.clock.now())
     prepared = checkouts.open_link_fields(app, link)
     promised = await find_promised_script(app, checkout.id) if checkout else None
     return OpenedLink(

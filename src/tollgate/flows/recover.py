@@ -15,7 +15,6 @@ from tollgate.contract import follow_ups
 from tollgate.contract.answers import answer_payment
 from tollgate.operations import charging, idempotency, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App
-from tollgate.payments.authentication import Stage
 from tollgate.payments.chain import list_start_changes
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import Action
@@ -116,7 +115,7 @@ async def expire_waiting(app: App, job: jobs.Job, payment: Payment) -> bool:
     if payment.state is State.STARTED:
         return False
     row = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
-    if payment.state is not State.WAITING or (row is not None and row.stage is Stage.CLOSED):
+    if payment.state is not State.WAITING or (row is not None and row.is_closed):
         closing = authentications.close_authentication_writes(payment)
         return await app.database.write([*jobs.finish_job_writes(job), *closing], label="authentication closed")
     completion = signing.complete_signed(app, payment, OUT_OF_TIME)

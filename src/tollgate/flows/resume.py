@@ -17,7 +17,6 @@ from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
 from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.contract import orders, shopper_urls
-from tollgate.contract.checkouts import read_prepared_money
 from tollgate.flows.authenticate import ask_directory_server, make_method_url, make_secret_name, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
 from tollgate.operations import charging, checkouts, routes, signing
@@ -265,7 +264,7 @@ async def _idempotency_key(app: App, payment: Payment, checkout_id: CheckoutId) 
         if checkout.subject_id != payment.id:
             await close(app, payment, _PAID_ELSEWHERE)
         return None
-    if read_prepared_money(checkouts.open_prepared(app, checkout)) != payment.money:
+    if checkouts.get_prepared_money(app, checkout) != payment.money:
         await close(app, payment, _SESSION_OVER)
         return None
     return lock_checkout_writes(checkout, payment.id, now)

@@ -25,20 +25,8 @@ from tollgate.payments.accounts import BankAccount
 from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.order import FollowUp, Sequence
 from tollgate.payments.payment import Payment, State
-from tollgate.store import bank_files, chains, merchants, payments
+from tollgate.store import bank_files, chains, instructions, merchants, payments
 from tollgate.store.database import Database
-from tollgate.store.instructions import (
-    Batch,
-    DueInstruction,
-    Instruction,
-    InstructionState,
-    file_instructions_writes,
-    list_due,
-    list_due_batches,
-    list_filed,
-    list_instructions,
-    postpone_due,
-)
 from tollgate.values import ChannelId, Instant, MerchantId, Refusal, make_id, make_short_id, to_datetime
 from tollgate.vault import sealing
 from tollgate.vault.keyring import Keyring, KeyringError
@@ -56,7 +44,7 @@ async def collect(app: App) -> int:
     today = banking_days.get_banking_day(app.today)
     due_on = banking_days.add_banking_days(today, LIMITS.bank_lead_days)
     made = 0
-    for batch in await list_due_batches(app.database, due_on):
+    for batch in await instructions.list_due_batches(app.database, due_on):
         channel = app.merchants.find_channel(batch.channel_id)
         if channel is None or channel.creditor is None:
             _log.warning("a channel has instructions and no creditor", extra={"channel": batch.channel_id})
@@ -65,16 +53,16 @@ async def collect(app: App) -> int:
     return made
 
 
-async def collect_batch(app: App, batch: Batch, creditor: Creditor, due_on: date) -> bool:
+async def collect_batch(app: App, batch: instructions.Batch, creditor: Creditor, due_on: date) -> bool:
     """Whatever was due earlier is due on the first day that banks can still do."""
     scheme = _SCHEMES[sepa.Direction(batch.direction)]
     taken = await bank_files.list_file_days(
         app.database, batch.merchant_id, batch.channel_id, scheme, batch.sequence, since=due_on
     )
     if due_on in taken:
-        await postpone_due(app.database, batch, due_on, choose_free_day(due_on, taken))
+        await instructions.postpone_due(app.database, batch, due_on, choose_free_day(due_on, taken))
         return False
-    due = await list_due(app.database, batch, due_on, LIMITS.bank_file_entries_max)
+    due = await instructions.list_due(app.database, batch, due_on, LIMITS.bank_file_entries_max)
     # In a thread, because ten thousand accounts take a while to open.
     entries = await asyncio.to_thread(make_entries, app, due)
     if not entries:
@@ -93,7 +81,7 @@ async def collect_batch(app: App, batch: Batch, creditor: Creditor, due_on: date
 
 
 async def write_file(
-    app: App, batch: Batch, head: sepa_files.FileHead, entries: Series[sepa_files.Entry], body: bytes
+    app: App, batch: instructions.Batch, head: sepa_files.FileHead, entries: Series[sepa_files.Entry], body: bytes
 ) -> bool:
     """False: one of the rows, or the day, was taken meanwhile; the next round looks again."""
     file = bank_files.BankFile(
@@ -112,7 +100,7 @@ async def write_file(
     ids = [entry.id for entry in entries]
     writes = [
         *bank_files.insert_bank_file_writes(file, sealed),
-        *file_instructions_writes(file.merchant_id, ids, file.id, file.due_on),
+        *instructions.file_instructions_writes(file.merchant_id, ids, file.id, file.due_on),
     ]
     is_written = await app.database.write(writes, label="bank file")
     if is_written:
@@ -127,7 +115,7 @@ def choose_free_day(after: date, taken: set[date]) -> date:
     return day
 
 
-def make_entries(app: App, due: Series[DueInstruction]) -> list[sepa_files.Entry]:
+def make_entries(app: App, due: Series[instructions.DueInstruction]) -> list[sepa_files.Entry]:
     """One that cannot be trusted or opened stays where it is, and stops no other."""
     entries = []
     for each in due:
@@ -138,7 +126,7 @@ def make_entries(app: App, due: Series[DueInstruction]) -> list[sepa_files.Entry
     return entries
 
 
-def make_entry(app: App, due: DueInstruction) -> sepa_files.Entry:
+def make_entry(app: App, due: instructions.DueInstruction) -> sepa_files.Entry:
     instruction, payment = due.instruction, signing.trust(app, due.payment)
     money, direction = payment.money, _DIRECTIONS.get(PAYMENT_TYPES[payment.payment_type].direction)
     told = (instruction.channel_id, instruction.amount, instruction.currency, instruction.direction)
@@ -185,7 +173,7 @@ class ReturnReport(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Found(msgspec.Struct, frozen=True):
     returned: sepa_returns.BankReturn
-    instruction: Instruction | None
+    instruction: instructions.Instruction | None
 
 
 async def take_returns(app: App, returns: Series[sepa_returns.BankReturn]) -> ReturnReport:
@@ -200,23 +188,23 @@ async def take_returns(app: App, returns: Series[sepa_returns.BankReturn]) -> Re
 async def list_found(
     app: App, returns: Series[sepa_returns.BankReturn], merchant_ids: Series[MerchantId]
 ) -> list[_Found]:
-    """A bank names no merchant, but an id belongs to one alone.
+    """Finds the instructions that were returned. A bank names no merchant, but an id belongs to one alone.
 
-    A file refused as a whole stands for its entries, but for those that are listed with a reason of their own.
+    A file that was refused as a whole stands for its entries, except those that are listed with their own reason.
     """
     ids = sorted({returned.id for returned in returns if returned.id})
-    instructions: dict[str, Instruction] = {}
+    by_id: dict[str, instructions.Instruction] = {}
     of_files: list[_Found] = []
     known_files: set[str] = set()
     for merchant_id in merchant_ids:
-        instructions |= {each.id: each for each in await list_instructions(app.database, merchant_id, ids)}
+        by_id |= {each.id: each for each in await instructions.list_instructions(app.database, merchant_id, ids)}
         for whole in [returned for returned in returns if not returned.id and returned.message_id]:
-            filed = await list_filed(app.database, merchant_id, whole.message_id)
+            filed = await instructions.list_filed(app.database, merchant_id, whole.message_id)
             known_files |= {whole.message_id} if filed else set()
             unlisted = [each for each in filed if each.id not in ids]
             of_files += [_Found(msgspec.structs.replace(whole, id=each.id), each) for each in unlisted]
     listed = [returned for returned in returns if returned.id or returned.message_id not in known_files]
-    return [*(_Found(returned, instructions.get(returned.id)) for returned in listed), *of_files]
+    return [*(_Found(returned, by_id.get(returned.id)) for returned in listed), *of_files]
 
 
 async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel]) -> tuple[str, str]:
@@ -251,7 +239,7 @@ def find_objection(found: _Found) -> str | None:
     returned, instruction = found.returned, found.instruction
     if instruction is None:
         return "no instruction has this reference"
-    if instruction.state is not InstructionState.FILED:
+    if instruction.state is not instructions.InstructionState.FILED:
         return "no bank was given this instruction"
     if returned.currency not in (None, instruction.currency):
         return f"the instruction is in {instruction.currency}"
@@ -261,7 +249,7 @@ def find_objection(found: _Found) -> str | None:
     return None
 
 
-def make_fact(app: App, payment: Payment, instruction: Instruction) -> FollowUp:
+def make_fact(app: App, payment: Payment, instruction: instructions.Instruction) -> FollowUp:
     return FollowUp(
         payment_type=_CHARGEBACK,
         amount=instruction.amount,

@@ -13,27 +13,21 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import may_return_to
-from tollgate.catalog.wallets import Wallet
 from tollgate.contract import checkout_forms, checkouts, orders, shopper_urls
 from tollgate.contract.accounts import find_wallet_call
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import check_alone, read_registration_order
-from tollgate.flows.checkouts import BUSY
+from tollgate.flows import registrations, resume
 from tollgate.flows.pay import pay
-from tollgate.flows.registrations import register
-from tollgate.flows.resume import Forward, Lost, ask_provider, close
 from tollgate.operations import accounts, charging, idempotency, routes, signing
 from tollgate.operations import checkouts as operations_checkouts
 from tollgate.operations.app import App, Call
-from tollgate.payments.accounts import WalletPublic
-from tollgate.payments.authentication import Stage
 from tollgate.payments.checkout import Checkout, CheckoutEnd, CheckoutKind, CheckoutState
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import ABANDONED_DETAIL, NATURES, OPEN_STATES, Nature, Outcome, Payment, State, Verdict
 from tollgate.payments.registration import Registration, RegistrationState
-from tollgate.store import authentications, payments
-from tollgate.store.audit import REGISTRATIONS
+from tollgate.store import audit, authentications, payments
 from tollgate.store.checkouts import end_attempt_writes, submit_checkout_writes
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id
@@ -84,7 +78,7 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
         is_lenient=channel.is_lenient,
         has_acquirer=routes.has_acquirer(app, channel),
         merchant_name=orders.choose_merchant_name(prepared, channel),
-        wallets=_list_wallets(app, channel),
+        wallets=app.merchants.list_wallets(channel.id),
         registrations=await _list_usable(app, checkout, prepared),
         codes=codes,
     )
@@ -94,15 +88,10 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
 async def _list_usable(app: App, checkout: Checkout, prepared: Mapping[str, str]) -> list[Registration]:
     """Those of the merchant's offer that can be paid with."""
     offered = [name for name in checkouts.list_offered(prepared) if is_id(name)]
-    rows = await REGISTRATIONS.list_by_ids(app.database, checkout.merchant_id, offered)
+    rows = await audit.REGISTRATIONS.list_by_ids(app.database, checkout.merchant_id, offered)
     kept = {row.id: row.value for row in rows}
     found = [kept.get(name) for name in offered]
     return [one for one in found if one is not None and one.state is RegistrationState.ACTIVE]
-
-
-def _list_wallets(app: App, channel: Channel) -> dict[str, WalletPublic]:
-    keys = {wallet: app.merchants.get_wallet_keys(channel.id, wallet) for wallet in Wallet}
-    return {wallet.value: found[-1].public for wallet, found in keys.items() if found}
 
 
 def _get_channel(app: App, checkout: Checkout) -> Channel:
@@ -137,7 +126,7 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
     except idempotency.NotStarted:
         # Somebody else was faster, or the merchant changed what is to be paid: nothing was begun here.
         _check_free(app, await operations_checkouts.get_open_checkout(app, checkout_id))
-        raise Refusal(get_result(BUSY)) from None
+        raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS)) from None
     shown, going_on = checkouts.answer_submission(
         answer, checkout, checkouts.make_shopper_paths(checkout, form_call.return_url, app.base_url)
     )
@@ -146,7 +135,7 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
 
 def _check_free(app: App, checkout: Checkout) -> None:
     if checkout.state is CheckoutState.LOCKED:
-        raise Refusal(get_result(BUSY))
+        raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS))
     if checkout.state is not CheckoutState.OPEN:
         raise checkouts.make_session_refusal(" (this one is paid)")
     if checkout.attempts >= LIMITS.checkout_attempts_max:
@@ -188,7 +177,7 @@ async def _register(app: App, form_call: _FormCall) -> tuple[Answer, str]:
         )
         return [*_take(app, form_call, registration.id), *end_attempt_writes(end)]
 
-    return await register(app, order, Call(channel, checkout.id), guard=take), ""
+    return await registrations.register(app, order, Call(channel, checkout.id), guard=take), ""
 
 
 def _take(app: App, form_call: _FormCall, subject_id: str) -> list[Write]:
@@ -198,18 +187,18 @@ def _take(app: App, form_call: _FormCall, subject_id: str) -> list[Write]:
 # ---- going on ----
 
 
-async def go_to_provider(app: App, checkout_id: str) -> Forward | Lost:
+async def go_to_provider(app: App, checkout_id: str) -> resume.Forward | resume.Lost:
     """The form that a provider wants posted, for the attempt that waits at it; a shopper who comes back has none."""
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None or checkout.is_over(app.clock.now()):
-        return Lost()
+        return resume.Lost()
     payment = await payments.find_payment(app.database, checkout.merchant_id, checkout.subject_id or "")
     found = (
         None
         if payment is None or payment.state is not State.WAITING
         else shopper_urls.find_handover(signing.trust(app, payment).details)
     )
-    return Lost() if found is None else Forward(*found)
+    return resume.Lost() if found is None else resume.Forward(*found)
 
 
 _UNPROVEN = Verdict(outcome=Outcome.DECLINED, code=codes.SHOPPER_CANCELLED)
@@ -231,7 +220,7 @@ async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer
         await _give_up(app, payment)
         payment = await charging.get_payment(app, payment, payment.id)
         if payment.state is State.STARTED or payment.state in OPEN_STATES:
-            raise Refusal(get_result(BUSY), "the attempt is being completed")
+            raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the attempt is being completed")
     return await show_form(app, checkout_id, "")
 
 
@@ -249,14 +238,14 @@ async def _give_up(app: App, payment: Payment) -> None:
         return
     row = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
     if row is not None:
-        if row.stage is not Stage.CLOSED:
-            await close(app, payment, _UNPROVEN)
+        if not row.is_closed:
+            await resume.close(app, payment, _UNPROVEN)
         return
     if shopper_urls.find_handover(payment.details) is None:
         return
     # A shopper who approved and closed the window before coming back has paid, and wants what was ordered. Where the
     # provider does not answer, nobody knows that nothing was charged, and the attempt is left to the recovery worker.
-    told = await ask_provider(app, payment)
+    told = await resume.ask_provider(app, payment)
     if told is not None and told.outcome is Outcome.WAITING:
         unit = payments.completion_writes(signing.complete_signed(app, payment, _UNDECIDED), expected=State.WAITING)
         await app.database.write(unit, label="attempt abandoned")

@@ -8,9 +8,10 @@ from hmac import compare_digest
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
 from tollgate.connectors.threeds import exchanges
 from tollgate.operations.dispatch import converse
-from tollgate.payments.accounts import CardAccount, WalletKey
+from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
 from tollgate.payments.merchants import Channel, Credential
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
@@ -70,6 +71,11 @@ class MerchantCache:
 
     def get_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
         return self._wallet_keys.get((channel_id, wallet), ())
+
+    def list_wallets(self, channel_id: ChannelId) -> dict[str, WalletPublic]:
+        """Returns what is public about the newest key of each wallet of a channel."""
+        keys = {wallet.value: self.get_wallet_keys(channel_id, wallet) for wallet in Wallet}
+        return {wallet: found[-1].public for wallet, found in keys.items() if found}
 
     def find_credential(self, token: Secret) -> Credential | None:
         """Finds a credential by the hash of its token, compared in constant time."""

@@ -10,20 +10,11 @@ import msgspec
 from tollgate.catalog.limits import LIMITS
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.contract.checkouts import read_prepared_money
 from tollgate.operations import idempotency, network_tokens, signing
 from tollgate.operations.app import App
-from tollgate.operations.checkouts import open_prepared
+from tollgate.operations.checkouts import get_prepared_money
 from tollgate.operations.routes import Route
-from tollgate.payments.chain import (
-    ChainContext,
-    FollowUpRequest,
-    Plan,
-    Refused,
-    Terms,
-    get_money_source,
-    list_start_changes,
-)
+from tollgate.payments import chain
 from tollgate.payments.checkout import Checkout, CheckoutState
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import FOLLOWINGS
@@ -113,30 +104,30 @@ def _choose_outcome(app: App, payment: Payment, checkout: Checkout) -> Outcome:
         return Outcome.LATE
     # Long after its end nobody knows any more what it cost, and nobody is told that it is paid.
     is_known = checkout.sealed_fields is not None
-    is_stale = is_known and read_prepared_money(open_prepared(app, checkout)) != payment.money
+    is_stale = is_known and get_prepared_money(app, checkout) != payment.money
     return Outcome.STALE if is_stale else Outcome.APPROVED
 
 
-async def make_chain_context(app: App, named: Payment) -> ChainContext:
+async def make_chain_context(app: App, named: Payment) -> chain.ChainContext:
     """For what a merchant may ask: the money is always that of the payment named."""
     first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
-    return ChainContext(named=signing.trust(app, named), money_source=named, first=first)
+    return chain.ChainContext(named=signing.trust(app, named), money_source=named, first=first)
 
 
-async def read_chain_context(app: App, named: Payment) -> ChainContext:
+async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
     """For disputes and returns, which may move the money of a payment further down the chain."""
     rows = await chains.list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
-    chain: dict[str, Payment] = {row.id: row for row in rows}
+    members: dict[str, Payment] = {row.id: row for row in rows}
     named, money_source, first = (
-        signing.trust(app, row) for row in (chain[named.id], get_money_source(named, chain), rows[0])
+        signing.trust(app, row) for row in (members[named.id], chain.get_money_source(named, members), rows[0])
     )
-    return ChainContext(named=named, money_source=money_source, first=first)
+    return chain.ChainContext(named=named, money_source=money_source, first=first)
 
 
-def make_follow_up_request(request: FollowUp, named: Payment) -> FollowUpRequest:
+def make_follow_up_request(request: FollowUp, named: Payment) -> chain.FollowUpRequest:
     currency = request.currency or named.money.currency
     money = None if request.amount is None else Money(request.amount, currency)
-    return FollowUpRequest(
+    return chain.FollowUpRequest(
         payment_type=request.payment_type,
         money=money,
         currency=request.currency,
@@ -149,8 +140,8 @@ def make_follow_up_request(request: FollowUp, named: Payment) -> FollowUpRequest
     )
 
 
-def make_terms(app: App, channel: Channel, named: Payment) -> Terms:
-    return Terms(
+def make_terms(app: App, channel: Channel, named: Payment) -> chain.Terms:
+    return chain.Terms(
         now=app.clock.now(),
         authorization_lifetime=app.authorization_lifetime,
         captures_max=follow_ups.count_captures(named.echo) or LIMITS.captures_max,
@@ -188,9 +179,9 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
     )
 
 
-def plan_attempt(attempt: Payment, decision: Plan | Refused) -> Payment:
+def plan_attempt(attempt: Payment, decision: chain.Plan | chain.Refused) -> Payment:
     """A refusal is a result that is known before anything is written."""
-    if isinstance(decision, Refused):
+    if isinstance(decision, chain.Refused):
         return msgspec.structs.replace(attempt, result_code=decision.code)
     return msgspec.structs.replace(
         attempt,
@@ -202,11 +193,14 @@ def plan_attempt(attempt: Payment, decision: Plan | Refused) -> Payment:
 
 
 def start_writes(
-    attempt: Payment, context: ChainContext, decision: Plan | Refused, idempotency_key: IdempotencyKey | None = None
+    attempt: Payment,
+    context: chain.ChainContext,
+    decision: chain.Plan | chain.Refused,
+    idempotency_key: IdempotencyKey | None = None,
 ) -> list[Write]:
-    plan = decision if isinstance(decision, Plan) else None
+    plan = decision if isinstance(decision, chain.Plan) else None
     return chains.start_follow_up_writes(
-        attempt, list_start_changes(attempt, plan, context.money_source.id), idempotency_key
+        attempt, chain.list_start_changes(attempt, plan, context.money_source.id), idempotency_key
     )
 
 

@@ -8,7 +8,7 @@ import io
 import msgspec
 import segno
 
-from tollgate.contract.checkouts import make_session_refusal
+from tollgate.contract.checkouts import make_session_refusal, read_prepared_money
 from tollgate.contract.links import make_link_refusal
 from tollgate.operations.app import App
 from tollgate.operations.signing import trust
@@ -16,7 +16,7 @@ from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, Pa
 from tollgate.payments.merchants import Channel
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.links import find_link
-from tollgate.values import MerchantId, find_link_node, find_node
+from tollgate.values import MerchantId, Money, find_link_node, find_node
 from tollgate.vault import sealing
 
 CHECKOUT_NOUN = "checkout"
@@ -78,6 +78,10 @@ def open_prepared(app: App, checkout: Checkout) -> dict[str, str]:
         raise make_session_refusal()
     owner = make_checkout_owner(checkout.merchant_id, checkout.id)
     return _decode(sealing.open_sealed(checkout.sealed_fields, owner=owner, keyring=app.keyring))
+
+
+def get_prepared_money(app: App, checkout: Checkout) -> Money | None:
+    return read_prepared_money(open_prepared(app, checkout))
 
 
 LINK_NOUN = "payment link"

@@ -16,7 +16,7 @@ from tollgate.contract.registered import read_registration_link
 from tollgate.contract.standing import describe_initial
 from tollgate.operations.app import App
 from tollgate.operations.network_tokens import wants_token
-from tollgate.payments.authentication import AuthenticationRow, Stage
+from tollgate.payments.authentication import AuthenticationRow
 from tollgate.payments.checkout import PaymentLink
 from tollgate.payments.completion import Completion, complete, list_facts
 from tollgate.payments.payment import NATURES, Nature, Payment, State, Verdict
@@ -44,9 +44,7 @@ class _Signing(msgspec.Struct, frozen=True):
 
 _TABLE: Mapping[type[Signed], _Signing] = {
     Payment: _Signing("payment", "money", list_facts),
-    AuthenticationRow: _Signing(
-        "authentication", "authentication", lambda row: row.facts, lambda row: row.stage is Stage.CLOSED
-    ),
+    AuthenticationRow: _Signing("authentication", "authentication", lambda row: row.facts, lambda row: row.is_closed),
     Schedule: _Signing(
         "schedule",
         "schedule",

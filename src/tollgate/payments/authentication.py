@@ -110,6 +110,10 @@ class AuthenticationRow(msgspec.Struct, frozen=True, kw_only=True):
     """The security code, sealed under a key that is stored nowhere."""
 
     @property
+    def is_closed(self) -> bool:
+        return self.stage is Stage.CLOSED
+
+    @property
     def facts(self) -> tuple[object, ...]:
         """Returns what the signature covers."""
         body = msgspec.to_builtins(self.body)

@@ -79,6 +79,14 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
     def is_over(self, now: Instant) -> bool:
         return self.state in (CheckoutState.SPENT, CheckoutState.CANCELLED) or self.expires_at <= now
 
+    def must_be_replaced(self, now: Instant, *, is_awaited: bool) -> bool:
+        """Tells whether a link needs another checkout, because nobody could pay this one and nobody is paying it.
+
+        One whose attempts are used up stays until it expires, so that nobody can test many stolen cards with a link.
+        """
+        is_over = self.expires_at <= now and not is_awaited
+        return self.state is CheckoutState.CANCELLED or (self.state is CheckoutState.OPEN and is_over)
+
     @property
     def is_paid(self) -> bool:
         """Whether it was paid, or the account was stored."""
@@ -148,20 +156,10 @@ class PaymentLink(msgspec.Struct, frozen=True, kw_only=True):
         times = self.created_at, self.expires_at
         return self.merchant_id, self.id, self.channel_id, int(self.state), *times, self.checkout_id
 
-
-def get_link_status(link: PaymentLink, checkout: Checkout | None, now: Instant) -> LinkStatus:
-    """Tells how a link stands: a payment counts, however late it was approved."""
-    if checkout is not None and checkout.is_paid:
-        return LinkStatus.PAID
-    if link.state is LinkState.ENDED:
-        return LinkStatus.ENDED
-    return LinkStatus.EXPIRED if link.expires_at <= now else LinkStatus.OPEN
-
-
-def must_be_replaced(checkout: Checkout, now: Instant, *, is_awaited: bool) -> bool:
-    """Tells whether a link needs another checkout, because nobody could pay this one and nobody is paying it.
-
-    One whose attempts are used up is kept until its time is over: whoever tries stolen cards gets no more of them.
-    """
-    is_over = checkout.expires_at <= now and not is_awaited
-    return checkout.state is CheckoutState.CANCELLED or (checkout.state is CheckoutState.OPEN and is_over)
+    def get_status(self, checkout: Checkout | None, now: Instant) -> LinkStatus:
+        """Returns the status for merchants; a payment counts, however late it was approved."""
+        if checkout is not None and checkout.is_paid:
+            return LinkStatus.PAID
+        if self.state is LinkState.ENDED:
+            return LinkStatus.ENDED
+        return LinkStatus.EXPIRED if self.expires_at <= now else LinkStatus.OPEN
