@@ -55,7 +55,7 @@ class Manner(StrEnum):
     DECLINE = "decline"
     """Declines what it has not seen before, and remembers that it did."""
     SLOW = "slow"
-    """Acts, and tells so after a while, but before anybody's patience ends."""
+    """The acquirer acts and answers late, but before any time-out."""
 
 
 _ACTS_LATE_OR_NEVER = {Manner.HOLD, Manner.DROP, Manner.PENDING}
@@ -135,7 +135,7 @@ class Counter(_Endpoint):
             self.manners.released.wait()
         if manner is Manner.HOLD:
             answer = self.act(body)
-        # Whoever asked may be dead by now.
+        # The process that asked may be dead by now.
         with suppress(OSError):
             self.tell(manner, answer)
 
@@ -163,7 +163,7 @@ class Counter(_Endpoint):
 class Control(_Endpoint):
     """The tests' instructions arrive here."""
 
-    doors: Doors
+    switch: Switch
 
     def do_GET(self) -> None:
         what, _, key = self.path.removeprefix("/").partition("/")
@@ -184,15 +184,15 @@ class Control(_Endpoint):
         elif self.path == "/release":
             self.manners.released.set()
         elif self.path == "/shut":
-            self.doors.shut()
+            self.switch.shut()
         elif self.path == "/open":
-            self.doors.open()
+            self.switch.open()
         elif self.path.startswith("/sessions/"):
             self.sessions.decide(*self.path.removeprefix("/sessions/").split("/"))
         self.reply(200, b"{}")
 
 
-class _Hall(ThreadingHTTPServer):
+class _Server(ThreadingHTTPServer):
     """Remembers its visitors, so that it can show them out when it closes."""
 
     request_queue_size = 256
@@ -218,30 +218,30 @@ class _Hall(ThreadingHTTPServer):
                 visitor.shutdown(socket.SHUT_RDWR)
 
 
-class Doors:
+class Switch:
     """Opens and shuts the counter; shut, the gateway's connections are refused as by a machine that is off."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._hall: _Hall | None = None
+        self._server: _Server | None = None
 
     def open(self) -> None:
-        self._hall = _Hall(self._port, Counter)
-        threading.Thread(target=self._hall.serve_forever, args=(0.02,), daemon=True).start()
+        self._server = _Server(self._port, Counter)
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def shut(self) -> None:
-        if self._hall is not None:
-            self._hall.close_all()
-            self._hall = None
+        if self._server is not None:
+            self._server.close_all()
+            self._server = None
 
 
 def serve(port: int, control_port: int) -> None:
     _Endpoint.ledger, _Endpoint.manners = Ledger(), Manners()
     _Endpoint.sessions = Sessions(_Endpoint.ledger.act)
-    Control.doors = Doors(port)
-    Control.doors.open()
+    Control.switch = Switch(port)
+    Control.switch.open()
     threading.Thread(target=_end_with_the_tests, daemon=True).start()
-    _Hall(control_port, Control).serve_forever()
+    _Server(control_port, Control).serve_forever()
 
 
 def _end_with_the_tests() -> None:

@@ -1,6 +1,6 @@
-"""The books of the tests' acquirer: what may follow what, up to which sum, and that one key is one operation.
+"""The ledger of the tests' acquirer: what may follow what, up to which sum, and that one key is one operation.
 
-Its rules are its own, because those of the gateway are in doubt here. How it behaves on the line is told elsewhere.
+Its rules are its own, because those of the gateway are in doubt here. Its manners on the wire are elsewhere.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Fate(StrEnum):
     DECLINED = "declined"
     REVERSED = "reversed"
     BLOCKED = "unknown"
-    """Never done and never to be: somebody reversed it, or asked about it, before it came."""
+    """It was never done and never will be: it was reversed, or asked about, before it came."""
 
 
 class Entry(msgspec.Struct, kw_only=True):
@@ -117,7 +117,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger:
-    """One lock around everything: requests must not overtake each other between being weighed and being done."""
+    """One lock around everything: requests must not overtake each other between check and execution."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -171,7 +171,7 @@ class Ledger:
         return _render(entry.fate, entry.response_code)
 
     def _perform(self, asked: Entry, is_willing: bool) -> Entry:
-        """A key that is known already is neither weighed nor done again."""
+        """A known key is neither checked nor executed again."""
         known = self._entries.get(asked.key)
         if known is not None:
             _recognise(known, asked)

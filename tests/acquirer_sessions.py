@@ -1,6 +1,6 @@
-"""The other half of the tests' acquirer: sessions of shoppers, who decide when a test says so.
+"""The sessions of the tests' acquirer, in which shoppers decide when a test says so.
 
-Money moves in its books only, so that what follows a session is weighed like what follows a charge.
+Money moves in its ledger only, so that follow-ups of a session are checked like those of a charge.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Session(msgspec.Struct):
 
 
 class Sessions:
-    def __init__(self, act_in_books: Callable[[str, bytes], bytes]) -> None:
-        self._act_in_books = act_in_books
+    def __init__(self, act_in_ledger: Callable[[str, bytes], bytes]) -> None:
+        self._act_in_ledger = act_in_ledger
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
 
@@ -41,7 +41,7 @@ class Sessions:
             session = self._sessions[key]
             session.status = status
             if status == "approved" and session.message is not None:
-                self._act_in_books(card.CHARGES, _make_charge(session.message))
+                self._act_in_ledger(card.CHARGES, _make_charge(session.message))
 
     def act(self, path: str, body: bytes) -> bytes:
         with self._lock:
@@ -65,7 +65,7 @@ class Sessions:
     def _cancel(self, question: acquiring.KeyMessage) -> redirect.SessionReply:
         session = self._find(question)
         if session.status == "approved":
-            self._act_in_books(acquiring.REVERSALS, msgspec.json.encode(acquiring.KeyMessage(question.key)))
+            self._act_in_ledger(acquiring.REVERSALS, msgspec.json.encode(acquiring.KeyMessage(question.key)))
             session.status = "reversed"
         elif session.status not in (BLOCKED, "reversed"):
             session.status = "cancelled"

@@ -1,6 +1,6 @@
 """A directory server with one issuer behind it, over HTTP in threads of its own, without a line of the gateway's code.
 
-It answers as a test tells it to, remembers what it was told, and delivers results where the requests say.
+It answers as a test chooses, records its requests, and delivers results where the requests say.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class GatewayProcess:
         return self.process
 
     def stop(self) -> int:
-        """Ask it to end and wait; the exit code tells whether it went well."""
+        """Asks it to end and waits; the exit code says whether it went well."""
         if self.process is None:
             return 0
         if self.process.poll() is None:

@@ -91,14 +91,14 @@ class Mint:
     def make_token(self, request: Mapping[str, Any]) -> str:
         return self.make_tokens([request])[0]
 
-    def make_tokens(self, wishes: Iterable[Mapping[str, Any]]) -> list[str]:
-        asked = json.dumps(list(wishes)).encode()
+    def make_tokens(self, requests: Iterable[Mapping[str, Any]]) -> list[str]:
+        asked = json.dumps(list(requests)).encode()
         done = subprocess.run(["node", str(SCRIPT)], input=asked, capture_output=True, env=_variables(), check=False)
         assert done.returncode == 0, done.stderr.decode()
         tokens: list[str] = json.loads(done.stdout)
         return tokens
 
-    def wish_a(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    def request_a(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
         payment = {"onlinePaymentCryptogram": CRYPTOGRAM, "eciIndicator": "7"}
         plain = {
             "applicationPrimaryAccountNumber": NUMBER,
@@ -122,7 +122,7 @@ class Mint:
         }
         return request | changes
 
-    def wish_b(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    def request_b(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
         card = {
             "pan": NUMBER,
             "expirationMonth": 5,
@@ -147,7 +147,7 @@ class Mint:
         }
         return request | changes
 
-    def wish_c(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    def request_c(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
         plain = {
             "amount": "9200",
             "currency_code": "EUR",

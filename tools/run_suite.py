@@ -26,7 +26,7 @@ STOPPING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(Exception):
-    """The suite hangs, or somebody does not want it any more."""
+    """The suite hangs, or was interrupted."""
 
 
 def main(name: str, timeout_s: int, command: list[str]) -> int:

@@ -1,6 +1,6 @@
-"""Was it fair? The answers of a parallel held against each other, the gateway's rows and the acquirer's ledger.
+"""The answers of parallel requests compared with each other, the gateway's rows and the acquirer's ledger.
 
-The rules are told here a second time and one after another, because it is the gateway's own that are in doubt.
+The rules are written here a second time and one after another, because the gateway's own are in doubt.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Outcome:
 
 @dataclass
 class Purse:
-    """One request after another, each weighed on what the ones before it left."""
+    """The requests one after another, each checked against what the earlier ones left."""
 
     contest: Contest
 
@@ -203,7 +203,7 @@ def _compare_sums(outcome: Outcome) -> Iterator[str]:
 
 
 def _list_approved(outcome: Outcome) -> dict[str, tuple[str, int]]:
-    """Told by the answers alone: transaction to kind and amount in hundredths."""
+    """Maps transactions to payment type and amount in hundredths, from the answers alone."""
     return {
         answer.json["id"]: (wanted.kind, int(answer.json["amount"].replace(".", "")))
         for wanted, answer in outcome.answers
@@ -231,7 +231,7 @@ def _count_winners(outcome: Outcome) -> Iterator[str]:
 
 
 def find_disagreement(outcome: Outcome, account: Account, ledger: Mapping[str, Entry]) -> list[str]:
-    """The acquirer did what the answers say, each of it once, and heard of nothing that was refused."""
+    """The acquirer did what the answers say, each of it once, and received nothing that was refused."""
     approved = _list_approved(outcome)
     done = {operation.key: (operation.type, operation.amount) for operation in account.operations}
     told = {key: (WORDS[kind], amount) for key, (kind, amount) in approved.items()}

@@ -1,4 +1,4 @@
-"""Many requests released in the same instant, on connections that are open already. What they ask is told elsewhere."""
+"""Many requests released in the same instant, on connections that are open already. What they ask is elsewhere."""
 
 from __future__ import annotations
 

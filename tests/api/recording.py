@@ -1,4 +1,4 @@
-"""A small acquirer in a thread: speaks the card protocol over HTTP and remembers every word it was told."""
+"""A small acquirer in a thread: it speaks the card protocol over HTTP and records every message."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RecordingAcquirer(Listener):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Keeps every answer back until the test has seen what it wants, as long as the server waits for an answer."""
+        """Holds every answer back until the test has seen what it wants, as long as the server waits for an answer."""
         self._may_answer.clear()
         try:
             yield

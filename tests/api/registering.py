@@ -1,4 +1,4 @@
-"""Stored accounts in the words of a merchant, and a look at what is kept of them. No test lives here."""
+"""Registrations as merchants request them, and a look at what is stored of them. No test lives here."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def ask_store(gateway: GatewayProcess, work: Callable[[Database], Awaitable[_T]]
     return asyncio.run(run())
 
 
-def find_kept(
+def get_registration(
     gateway: GatewayProcess, client: Client, registration_id: str
 ) -> tuple[Registration, bytes | None, bytes | None]:
-    """The row with what is sealed in it."""
+    """Returns the registration with its sealed account and token."""
     merchant_id = MerchantId(find_merchant_id(gateway, client))
     found = ask_store(gateway, lambda database: find_sealed_registration(database, merchant_id, registration_id))
     assert found is not None
@@ -114,7 +114,7 @@ def list_topics(gateway: GatewayProcess, client: Client, registration_id: str) -
 
 def erase(gateway: GatewayProcess, client: Client, registration_id: str) -> None:
     """Erases a registration as the worker does; another test waits the years for it."""
-    kept, _, _ = find_kept(gateway, client, registration_id)
+    kept, _, _ = get_registration(gateway, client, registration_id)
     gone = wipe(kept, RegistrationState.ERASED)
     steps = change_registration_writes(gone, None, None, event=None, at=kept.created_at)
     assert ask_store(gateway, lambda database: database.write(steps, label="test"))

@@ -36,7 +36,7 @@ class RemindedShop(Listener):
         return found
 
     def let_go(self) -> None:
-        """Answers whoever hangs."""
+        """Answers the requests that hang."""
         self._may_answer.set()
 
     def __exit__(

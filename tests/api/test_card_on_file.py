@@ -27,7 +27,7 @@ TERMS = {
     "standingInstruction.numberOfInstallments": "12",
     "standingInstruction.industryPractice": "RESUBMISSION",
 }
-WISH = {"createRegistration": "true"}
+CREATE_REGISTRATION = {"createRegistration": "true"}
 OK = (200, "000.100.112")
 NO_CODE = (400, "100.100.600")
 _numbers = count(1)
@@ -35,7 +35,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def scheme(acquirer: RecordingAcquirer) -> Iterator[Callable[[], str]]:
-    """The next reference of the scheme, told with every approval from then on."""
+    """The next reference of the scheme, sent with every approval from then on."""
 
     def name_next() -> str:
         reference = f"SCHEME-{next(_numbers)}"
@@ -63,7 +63,7 @@ def get_series(acquirer: RecordingAcquirer) -> dict[str, str]:
 def begun(external: Client, scheme: Callable[[], str]) -> tuple[str, str]:
     """A registration whose card was left with the first payment of a series, and that payment's reference."""
     reference = scheme()
-    answer = charge(external, CARD, WISH, INITIAL)
+    answer = charge(external, CARD, CREATE_REGISTRATION, INITIAL)
     assert told(answer) == OK
     assert answer.json["standingInstruction"]["initialTransactionId"] == reference
     assert answer.json["resultDetails"]["CardholderInitiatedTransactionID"] == reference
@@ -165,7 +165,7 @@ def test_a_merchant_alone_charges_no_card_that_nobody_left_here(
 
 
 def test_a_refused_beginning_without_its_holder_keeps_no_card(external: Client) -> None:
-    refused = charge(external, CARD, WISH, ALONE)
+    refused = charge(external, CARD, CREATE_REGISTRATION, ALONE)
 
     assert told(refused) == (400, "100.150.300")
     assert "registrationId" not in refused.json
@@ -214,7 +214,7 @@ def test_a_payment_that_only_left_its_card_is_gone_back_to_as_well(
     external: Client, acquirer: RecordingAcquirer, scheme: Callable[[], str]
 ) -> None:
     reference = scheme()
-    registration_id = charge(external, CARD, WISH).json["registrationId"]
+    registration_id = charge(external, CARD, CREATE_REGISTRATION).json["registrationId"]
     scheme()
 
     charge(external, ALONE, stored=registration_id)

@@ -1,4 +1,4 @@
-"""A merchant cancels a checkout: nobody pays it any more, and what is approved for it later is given back."""
+"""A merchant cancels a checkout: it cannot be paid any more, and a later approval is reversed."""
 
 from __future__ import annotations
 

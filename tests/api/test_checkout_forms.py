@@ -114,7 +114,7 @@ def test_faults_of_the_form_are_named_and_are_no_attempt(client: Client) -> None
     assert told(post(client, checkout_id)) == PAID
 
 
-# ---- stored accounts ----
+# ---- registrations ----
 
 
 def test_the_shopper_pays_with_what_the_merchant_offered_and_nothing_else(client: Client, stranger: Client) -> None:
@@ -234,7 +234,7 @@ def test_after_ten_attempts_no_more_are_made(client: Client) -> None:
     assert told(ask(client, checkout_id)) == (400, "800.100.152")
 
 
-# ---- what nobody should send ----
+# ---- parameters that a form must not send ----
 
 HOSTILE = [
     "nobody",

@@ -279,7 +279,7 @@ def test_a_change_is_made_once_for_its_key(client: Client) -> None:
     assert told(client.post(path, {"amount": "6.00"}, key)) == (409, "800.110.100")
 
 
-# ---- what the form is told ----
+# ---- what the form receives ----
 
 
 def test_the_form_is_told_what_it_needs_and_no_more(client: Client, stranger: Client) -> None:

@@ -1,6 +1,6 @@
-"""Shops that never asked how a checkout ended are called at 29 minutes: one story on each database, told once.
+"""Shops that never asked how a checkout ended are called at 29 minutes: one scenario on each database.
 
-Its clock is the sandbox's. A checkout that is a minute older shows that a round has passed, so nobody has to wait.
+Its clock is the sandbox's. A checkout that is a minute older shows that a round has passed, so no test has to wait.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def test_everybody_is_called_once(story: Story) -> None:
     assert len(called) == len(set(called)) == 6
 
 
-def test_what_became_of_each_is_logged_and_no_courier_goes_to_an_app(story: Story) -> None:
+def test_each_reminder_is_logged_and_none_is_sent_to_an_app(story: Story) -> None:
     told = {word: story.count_logged(word) for word in ("sent", "unneeded", "impossible", "missed", "failed")}
     assert told == {"sent": 6, "unneeded": 1, "impossible": 1, "missed": 1, "failed": 0}
 

@@ -168,7 +168,7 @@ def test_what_a_provider_approves_unseen_is_found_by_the_worker(client: Client) 
     assert told(post(client, sole)) == GONE
 
 
-def test_a_second_window_during_a_challenge_decides_by_who_claims_first(client: Client) -> None:
+def test_a_second_window_during_a_challenge_decides_by_who_locks_first(client: Client) -> None:
     checkout_id = open_checkout(client, merchantTransactionId="two-windows")
     page = begin_challenge(client, checkout_id)
 

@@ -30,7 +30,7 @@ LIFE_S = 30 * 60
 
 
 def test_unpaid_then_declined_then_paid_then_gone(client: Client) -> None:
-    """A success is told once, and a failure spends nothing."""
+    """A success is reported once, and a failure spends nothing."""
     checkout_id = open_checkout(client)
 
     assert told(ask(client, checkout_id)) == UNPAID
@@ -65,7 +65,7 @@ def test_unpaid_then_declined_then_paid_then_gone(client: Client) -> None:
 
 
 def test_head_does_not_spend_the_success_of_a_checkout(client: Client) -> None:
-    """A HEAD request tells nobody the result, so the GET that follows still does."""
+    """A HEAD request does not report the result, so the GET that follows still does."""
     checkout_id = open_checkout(client)
     post(client, checkout_id)
     path = f"/v1/checkouts/{checkout_id}/payment?entityId={client.entity_id}"

@@ -195,7 +195,7 @@ def test_what_is_left_open_is_decided_later(client: Client) -> None:
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("fault", ["dropped", "lost", "garbled"])
-def test_a_silent_desk_leaves_no_debit_behind(client: Client, fault: str) -> None:
+def test_a_silent_sepa_queue_leaves_no_debit_behind(client: Client, fault: str) -> None:
     answer = debit(client, **{FAULT: fault})
 
     assert told(answer) == (400, "900.100.300")
@@ -214,7 +214,7 @@ def test_a_silent_desk_leaves_no_debit_behind(client: Client, fault: str) -> Non
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize(("fault", "code"), [("dropped", "900.100.310"), ("lost", "000.100.110")])
-def test_a_silent_credit_becomes_what_the_desk_says(client: Client, fault: str, code: str) -> None:
+def test_a_silent_credit_becomes_what_the_sepa_queue_says(client: Client, fault: str, code: str) -> None:
     answer = debit(client, paymentType="CD", **{FAULT: fault})
 
     assert told(answer) == PENDING

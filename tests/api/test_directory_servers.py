@@ -1,4 +1,4 @@
-"""3-D Secure with a directory server elsewhere, over HTTP: what it is told, may answer, and who may speak for it."""
+"""3-D Secure with an external directory server over HTTP: requests, answers, and who may send results."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_challenge_at_an_issuer_elsewhere_is_walked_to_its_end(
 def test_a_lost_challenge_moves_no_money(shop: Client, directory: DirectoryServer, acquirer: RecordingAcquirer) -> None:
     answer, _ = open_challenge(shop, directory)
     url, fields = directory.end_challenge(read_challenge_form(shop, answer)["creq"], "N")
-    # The browser lies, and nobody listens.
+    # The browser lies, and is ignored.
     lie = {"cres": directory.last_case.make_browser_answer("Y")}
     Window(shop).walk(url, fields | lie)
 
@@ -252,7 +252,7 @@ def test_an_answer_that_is_none_moves_no_money(
     assert count_charges(acquirer, answer.json["id"]) == 0
 
 
-def test_nobody_is_sent_elsewhere_who_did_not_wish_it(shop: Client, directory: DirectoryServer) -> None:
+def test_nobody_is_redirected_who_did_not_request_it(shop: Client, directory: DirectoryServer) -> None:
     directory.manner = Manner.DECOUPLED
 
     assert told(order(shop, NUMBER, **EXTERNAL)) == (400, "100.390.115")

@@ -1,4 +1,4 @@
-"""testMode=EXTERNAL: the processor's own test system is asked in the card protocol, and told all that it may know."""
+"""testMode=EXTERNAL: the processor's own test system is asked in the card protocol, with all that it may know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""testMode=EXTERNAL where nobody has configured a test system: the simulator stands in for it, for every method."""
+"""testMode=EXTERNAL where no test system is configured: the simulator stands in for it, for every method."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_card_is_approved_in_the_words_of_the_connector_test_mode(client: Clie
     assert answer.json["result"]["description"] == TEXT
 
 
-def test_levers_and_test_cards_steer_it_as_they_do_without_a_mode(client: Client) -> None:
+def test_simulator_overrides_and_test_cards_work_as_they_do_without_a_mode(client: Client) -> None:
     forced = client.pay(None, **EXTERNAL, **{"customParameters[forceResultCode]": "800.100.152"})
 
     assert told(forced) == (400, "800.100.152")

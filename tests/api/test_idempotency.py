@@ -1,4 +1,4 @@
-"""Idempotency-Key: the same request twice is one payment, whoever races whom."""
+"""Idempotency-Key: the same request twice is one payment, also in a race."""
 
 from __future__ import annotations
 

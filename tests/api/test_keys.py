@@ -13,8 +13,17 @@ from time import sleep
 
 import pytest
 
+from api.many_registrations import (
+    fill,
+    name_store,
+    pay_with,
+    read_keyring,
+    read_registration_key_ids,
+    rename,
+    retire_keys,
+    spread,
+)
 from api.merchants import run_command, wait_until
-from api.vaulting import fill, name_store, pay_with, read_keyring, read_stored_key_ids, rename, retire_keys, spread
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.payments.accounts import CardAccount
@@ -44,7 +53,7 @@ def test_a_rotation_under_load_fails_nobody_and_leaves_no_record_behind(
 
     assert set(statuses) == {200}
     assert statuses[200] > 50
-    assert read_stored_key_ids(gateway, after, ids) == {after.active_id}
+    assert read_registration_key_ids(gateway, after, ids) == {after.active_id}
     assert after.active_id not in before.key_ids
     assert set(before.key_ids) < set(after.key_ids)
     assert read_key_ids(gateway, after) == {after.active_id}
@@ -90,21 +99,21 @@ def test_a_hundred_thousand_cards_are_wrapped_again_and_no_read_fails(
         rotated = read_keyring(gateway)
         assert set(statuses) == {200}
         assert statuses[200] > 500
-        assert read_stored_key_ids(gateway, rotated, ids) == {rotated.active_id}
+        assert read_registration_key_ids(gateway, rotated, ids) == {rotated.active_id}
         late = pay_while(client, ids, lambda: retire_keys(gateway))
         assert set(late) == {200}
         alone = read_keyring(gateway)
         assert alone.key_ids == (rotated.active_id,)
         wait_until(lambda: pay_with(client, ids[0]) == 200)
         assert set(pay_while(client, ids, lambda: sleep(5))) == {200}
-        assert read_stored_key_ids(gateway, alone, ids) == {alone.active_id}
+        assert read_registration_key_ids(gateway, alone, ids) == {alone.active_id}
 
 
 def pay_while(client: Client, ids: Sequence[str], work: Callable[[], object]) -> Counter[int]:
-    """Statuses of all payments that are made, and of stored cards that are changed, while the work is being done."""
+    """Returns the statuses of payments that are made, and of registrations that are changed, during the work."""
     done = threading.Event()
-    shops: list[Work] = [*[pay_by_number(client, number) for number in NUMBERS], change_stored(client, ids)]
-    shops += [pay_stored(client, ids, stride) for stride in STRIDES]
+    shops: list[Work] = [*[pay_by_number(client, number) for number in NUMBERS], change_registrations(client, ids)]
+    shops += [pay_with_registrations(client, ids, stride) for stride in STRIDES]
 
     def repeat(shop: Work) -> list[int]:
         statuses = []
@@ -125,18 +134,18 @@ def pay_by_number(client: Client, number: str) -> Work:
     return lambda: client.pay(card__number=number, paymentBrand=None).status
 
 
-def pay_stored(client: Client, ids: Sequence[str], stride: int) -> Work:
+def pay_with_registrations(client: Client, ids: Sequence[str], stride: int) -> Work:
     row = iter(spread(ids, stride))
     return lambda: pay_with(client, next(row))
 
 
-def change_stored(client: Client, ids: Sequence[str]) -> Work:
+def change_registrations(client: Client, ids: Sequence[str]) -> Work:
     row, names = iter(spread(ids, 13)), count()
     return lambda: rename(client, next(row), f"Jane Jones {next(names)}")
 
 
 def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
-    """The keys that accounts are sealed under; every one of them is opened on the way."""
+    """Returns the ids of the keys that accounts are sealed under; every one of them is opened on the way."""
 
     async def read() -> set[bytes]:
         database = await open_database(name_store(gateway))

@@ -106,7 +106,7 @@ def test_test_modes_are_refused(host: LiveHost, mode: str) -> None:
     assert (answer.status, answer.code) == (400, "600.200.701")
 
 
-def test_levers_do_nothing(host: LiveHost) -> None:
+def test_simulator_overrides_do_nothing(host: LiveHost) -> None:
     for override, value in (("forceResultCode", "800.100.151"), ("simulatorFault", "nonsense")):
         assert host.client.pay(None, **{f"customParameters[{override}]": value}).code == "000.000.000"
 

@@ -1,4 +1,4 @@
-"""Network tokens from outside: stored cards that are charged by them, events that change them, who may fire those."""
+"""Network tokens over HTTP: registered cards that are charged by them, events that change them, who may send those."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from api.chains import told
 from api.merchants import add_channel, run_command, wait_until
-from api.registering import CHARGE, change, find_kept, keep, list_topics, pay_with, read, remove
+from api.registering import CHARGE, change, get_registration, keep, list_topics, pay_with, read, remove
 from api.server import SharedServer
 from api.token_vaults import PROOF, RecordingVault
 from gateway import CARD, Answer, Client, GatewayProcess
@@ -52,8 +52,8 @@ def external_shop(server: SharedServer, vault: RecordingVault) -> Client:
 
 
 @pytest.fixture(scope="module")
-def kept_id(shop: Client) -> str:
-    """A stored card with a token, to which nothing happens."""
+def registration_id(shop: Client) -> str:
+    """A registered card with a token, to which nothing happens."""
     return keep_token(shop)
 
 
@@ -90,8 +90,7 @@ def get_use(answer: Answer) -> dict[str, str]:
 
 
 @pytest.mark.both_databases
-def test_a_stored_card_is_charged_by_its_token_with_and_without_its_shopper(shop: Client, kept_id: str) -> None:
-    registration_id = kept_id
+def test_a_stored_card_is_charged_by_its_token_with_and_without_its_shopper(shop: Client, registration_id: str) -> None:
     token = look(shop, registration_id)["networkToken"]
 
     for words in ({}, {"card.cvv": "123"}, ALONE):
@@ -132,7 +131,7 @@ def test_a_channel_without_the_setting_has_no_tokens_and_tells_of_none(client: C
 
     assert get_use(answer) == {}
     assert look(client, registration_id)["networkToken"] is None
-    assert find_kept(gateway, client, registration_id)[2] is None
+    assert get_registration(gateway, client, registration_id)[2] is None
 
 
 @pytest.mark.both_databases
@@ -148,12 +147,12 @@ def test_a_token_goes_through_its_life_by_events_that_are_fired(shop: Client, ga
     fire(shop, registration_id, "DELETED")
     wait_for(shop, registration_id, "DELETED")
     assert get_use(pay_with(shop, registration_id))["NetworkTokenResponse"] == "800.100.326"
-    assert find_kept(gateway, shop, registration_id)[2] is None
+    assert get_registration(gateway, shop, registration_id)[2] is None
     assert list_topics(gateway, shop, registration_id) == ["registration.created"]
 
 
 @pytest.mark.both_databases
-def test_a_renewed_card_shows_its_new_face_and_is_announced_once(shop: Client, gateway: GatewayProcess) -> None:
+def test_a_renewed_card_shows_its_new_summary_and_is_announced_once(shop: Client, gateway: GatewayProcess) -> None:
     registration_id = keep_token(shop)
 
     for _ in range(2):
@@ -188,8 +187,7 @@ def test_who_removes_a_registration_removes_its_token(shop: Client) -> None:
     assert told(read(shop, registration_id))[0] == 400
 
 
-def test_another_merchants_registration_is_as_unknown(shop: Client, stranger: Client, kept_id: str) -> None:
-    registration_id = kept_id
+def test_another_merchants_registration_is_as_unknown(shop: Client, stranger: Client, registration_id: str) -> None:
 
     for answer in (
         fire(stranger, registration_id, "DELETED"),
@@ -201,8 +199,8 @@ def test_another_merchants_registration_is_as_unknown(shop: Client, stranger: Cl
 
 
 @pytest.mark.parametrize("fields", [{"event": "EXPLODED"}, {}, {"event": "DELETED", "eventId": "a b"}])
-def test_an_event_that_is_none_is_a_fault(shop: Client, kept_id: str, fields: dict[str, str]) -> None:
-    answer = shop.post(f"/sandbox/registrations/{kept_id}/networkToken", fields)
+def test_an_event_that_is_none_is_a_fault(shop: Client, registration_id: str, fields: dict[str, str]) -> None:
+    answer = shop.post(f"/sandbox/registrations/{registration_id}/networkToken", fields)
 
     assert (answer.status, answer.code) == (400, "200.300.404")
 
@@ -247,7 +245,7 @@ def test_a_vault_that_answers_nonsense_leaves_the_number_and_the_result(
     assert server.acquirer.last_charge["card"]["number"] == CARD["card.number"]
 
 
-def test_the_vaults_own_door_is_open_to_nobody_else_and_believes_the_vault_alone(
+def test_the_vaults_own_endpoint_is_open_to_nobody_else_and_believes_the_vault_alone(
     external_shop: Client, gateway: GatewayProcess, vault: RecordingVault
 ) -> None:
     registration_id = keep_token(external_shop, **EXTERNAL)

@@ -187,7 +187,7 @@ def test_no_key_is_at_rest_outside_the_key_file(aftermath: Aftermath) -> None:
 
 
 def test_no_token_is_at_rest_but_in_the_greeting(aftermath: Aftermath) -> None:
-    """The start of a test host prints its token on purpose; beyond that it is kept hashed and sealed only."""
+    """The start of a test host prints its token on purpose; beyond that it is stored hashed and sealed only."""
     token = aftermath.client.token
     password = b64decode(token).decode().partition("|")[2]
 

@@ -101,7 +101,7 @@ def _move(outcome: Outcome, **differences: int) -> Outcome:
 TAMPERINGS: dict[str, Callable[[Outcome], Outcome]] = {
     "a hundredth too much is drawn": lambda outcome: _move(outcome, drawn=1),
     "a hundredth is still held": lambda outcome: _move(outcome, held=1),
-    "a door is closed": lambda outcome: _move(outcome, closed=2),
+    "a closure is set": lambda outcome: _move(outcome, closed=2),
     "there was less to give": lambda outcome: replace(outcome, contest=replace(outcome.contest, total=10)),
     "a row is missing": lambda outcome: replace(outcome, records=outcome.records[:-1]),
     "a request was done twice": lambda outcome: replace(outcome, records=[*outcome.records, outcome.records[0]]),
@@ -113,7 +113,7 @@ TAMPERINGS: dict[str, Callable[[Outcome], Outcome]] = {
 }
 
 
-def test_the_umpire_notices_whatever_is_unfair(embedded: Field) -> None:
+def test_the_oracle_notices_every_wrong_outcome(embedded: Field) -> None:
     rng = Random(0)
     fair = hold_contest(embedded, draw_contest("refunds", 2, rng), rng, is_external=False)
 

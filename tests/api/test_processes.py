@@ -38,7 +38,7 @@ def test_two_processes_share_the_work_on_postgresql(cluster: PostgresCluster, tm
 
 
 def check_one_race(client: Client) -> None:
-    """A key is claimed once, whichever process a request meets."""
+    """An idempotency key is used once, whichever process a request meets."""
     with ThreadPoolExecutor(30) as pool:
         raced = list(pool.map(lambda _: client.pay({"Idempotency-Key": "across"}, **{DELAY: "200"}), range(30)))
     assert len({answer.json["id"] for answer in raced if answer.status == 200}) == 1

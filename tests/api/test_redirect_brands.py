@@ -1,4 +1,4 @@
-"""Brands with a page of their own: the shopper approves, declines, cancels or walks away, and the shop is told."""
+"""Brands with a page of their own: the shopper approves, declines, cancels or walks away, and the shop learns of it."""
 
 from __future__ import annotations
 
@@ -135,9 +135,9 @@ def test_coming_back_twice_leads_to_the_same_place(client: Client) -> None:
 def test_a_return_that_was_made_up_proves_nothing(client: Client) -> None:
     answer, other = open_order(client, "PAYPAL"), open_order(client, "PAYPAL")
     shopper_token = find_way_back(press(client, other, "approve")).rpartition("/")[2]
-    forged = forge_ticket(shopper_token, answer.json["id"])
+    forged = forge_shopper_token(shopper_token, answer.json["id"])
 
-    # It leads to the shop, which asks for the status and learns that nobody has decided.
+    # It leads to the shop, which asks for the status and learns that there is no decision yet.
     assert read_query(come_back(client, f"/v1/shopper/{forged}"))["id"] == answer.json["id"]
     assert told(read(client, answer)) == PENDING
 
@@ -145,7 +145,7 @@ def test_a_return_that_was_made_up_proves_nothing(client: Client) -> None:
     assert told(read(client, answer)) == REFUSED
 
 
-def forge_ticket(shopper_token: str, payment_id: str) -> str:
+def forge_shopper_token(shopper_token: str, payment_id: str) -> str:
     """One shopper token shows how all are made; they are addresses and no proof."""
     known = base64.urlsafe_b64decode(shopper_token + "=" * (-len(shopper_token) % 4))
     return base64.urlsafe_b64encode(known[:16] + bytes.fromhex(payment_id)).rstrip(b"=").decode()
@@ -218,7 +218,7 @@ def test_an_address_that_leads_nowhere_good_is_refused(client: Client, url: str)
     assert set(answer.faults) == {"shopperResultUrl"}
 
 
-# ---- what brands need and tell ----
+# ---- what brands require and report ----
 
 
 def test_a_transfer_tells_the_shoppers_bank_by_its_ends(client: Client) -> None:

@@ -42,7 +42,7 @@ def open_session(shop: Client, **changes: str) -> Answer:
 
 
 def find_way_back(provider: AcquirerProcess, answer: Answer) -> str:
-    """The address that the provider was told to send the shopper to."""
+    """Returns the address to which the provider is to send the shopper."""
     message = provider.read_sessions()[answer.json["id"]].message
     assert message is not None
     return message.back_url[message.back_url.index("/v1/shopper/") :]

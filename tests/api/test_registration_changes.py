@@ -1,4 +1,4 @@
-"""A stored account in later life: changed, confirmed, kept longer, removed; and what is left of it then."""
+"""A registration in later life: changed, confirmed, extended, removed; and what is left of it then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api.registering import (
     VIRTUAL,
     change,
     extend,
-    find_kept,
+    get_registration,
     keep,
     list_topics,
     pay_with,
@@ -199,7 +199,7 @@ def test_what_waits_is_confirmed_once(gateway: GatewayProcess, client: Client) -
     assert list_topics(gateway, client, registration_id) == ["registration.created"]
 
 
-# ---- keeping longer ----
+# ---- extending ----
 
 
 @pytest.mark.parametrize(
@@ -209,11 +209,11 @@ def test_an_extension_says_until_when_and_never_shortens(
     gateway: GatewayProcess, client: Client, fields: dict[str, str], is_longer: bool
 ) -> None:
     registration_id = keep(client, fields)
-    before = find_kept(gateway, client, registration_id)[0].keep_until
+    before = get_registration(gateway, client, registration_id)[0].keep_until
 
     answer = extend(client, registration_id)
 
-    after = find_kept(gateway, client, registration_id)[0].keep_until
+    after = get_registration(gateway, client, registration_id)[0].keep_until
     assert told(answer) == APPROVED
     assert (after > before) is is_longer
     assert date.fromisoformat(answer.json["keptUntil"]).toordinal() - date(1970, 1, 1).toordinal() == (
@@ -237,7 +237,7 @@ def test_removing_wipes_the_account_and_leaves_a_trace(
     assert told(answer) == APPROVED
     assert list(answer.json) == ["id", "result", "buildNumber", "timestamp", "ndc"]
     assert answer.json["id"] == registration_id
-    row, sealed_account, sealed_token = find_kept(gateway, client, registration_id)
+    row, sealed_account, sealed_token = get_registration(gateway, client, registration_id)
     assert (row.state, sealed_account, sealed_token) == (RegistrationState.DELETED, None, None)
     assert (row.fingerprint, row.echo, row.brand) == (None, {}, fields["paymentBrand"])
     if fields is CARD:

@@ -29,7 +29,7 @@ from tollgate.catalog.results import RESULTS
 
 _RENEWAL = {"standingInstruction.industryPractice": "REAUTHORIZATION"}
 
-DOORS: dict[str, Callable[[Client, str], Answer]] = {
+ENDPOINTS: dict[str, Callable[[Client, str], Answer]] = {
     "read": read,
     "read secure": lambda client, each: client.get(f"/v1/secureRegistrations/{each}"),
     "update": lambda client, each: change(client, each, {"card.holder": "John Jones"}),
@@ -114,12 +114,12 @@ TABLE: dict[str, dict[str, tuple[int, str]]] = {
     },
 }
 _SAME = {"read secure": "read", "pay by name": "pay", "refer": "follow"}
-"""Doors that answer as another one does, unless a row says otherwise."""
+"""Endpoints that answer as another one does, unless a row says otherwise."""
 
 
 @pytest.fixture(scope="module")
 def states(gateway: GatewayProcess, client: Client) -> dict[str, str]:
-    """One id for each state. No door of the table changes any of them."""
+    """One id for each state. No request of the table changes any of them."""
     rejected = store(client, {**CARD, FORCE: "800.100.151"})
     made = {
         "unknown": UNKNOWN_ID,
@@ -140,16 +140,16 @@ def states(gateway: GatewayProcess, client: Client) -> dict[str, str]:
 def _list_rows() -> list[tuple[str, str, tuple[int, str]]]:
     rows = []
     for state, row in TABLE.items():
-        answers = {door: row.get(door) or row.get(_SAME.get(door, "")) for door in DOORS}
-        rows += [(state, door, expected) for door, expected in answers.items() if expected is not None]
+        answers = {endpoint: row.get(endpoint) or row.get(_SAME.get(endpoint, "")) for endpoint in ENDPOINTS}
+        rows += [(state, endpoint, expected) for endpoint, expected in answers.items() if expected is not None]
     return rows
 
 
-@pytest.mark.parametrize(("state", "door", "expected"), _list_rows())
+@pytest.mark.parametrize(("state", "endpoint", "expected"), _list_rows())
 def test_each_address_says_no_in_its_own_words(
-    client: Client, states: dict[str, str], state: str, door: str, expected: tuple[int, str]
+    client: Client, states: dict[str, str], state: str, endpoint: str, expected: tuple[int, str]
 ) -> None:
-    answer = DOORS[door](client, states[state])
+    answer = ENDPOINTS[endpoint](client, states[state])
 
     assert told(answer) == expected
     assert set(answer.json) >= {"result", "buildNumber", "timestamp", "ndc"}
@@ -161,18 +161,18 @@ def test_what_was_refused_changed_nothing(gateway: GatewayProcess, client: Clien
     assert list_topics(gateway, client, states["active"]) == ["registration.created"]
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_hostile_name_is_as_malformed_as_any_other(client: Client, door: str) -> None:
-    is_parameter = door in ("pay by name", "refer")
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_a_hostile_name_is_as_malformed_as_any_other(client: Client, endpoint: str) -> None:
+    is_parameter = endpoint in ("pay by name", "refer")
     for name in ("\0", "8a" * 15 + "\0\0", "é" * 32, "8A" * 16, "%2f" * 3, "x" * 600, "8a" * 16 + "\n"):
-        answer = DOORS[door](client, name if is_parameter else quote(name, safe="%"))
+        answer = ENDPOINTS[endpoint](client, name if is_parameter else quote(name, safe="%"))
 
         assert 400 <= answer.status < 500
         assert answer.code[:3] in ("100", "200", "700")
 
 
 def test_a_registration_without_an_account_cannot_be_charged(client: Client) -> None:
-    """A provider that asks for the account on its own page leaves nothing to keep."""
+    """A provider that asks for the account on its own page leaves nothing to register."""
     answer = open_page(client, "PAYPAL", createRegistration="true")
     decide(client, answer, "approve")
 
@@ -200,11 +200,11 @@ def test_every_code_of_registrations_can_be_tried_out(client: Client, code: str)
 
 
 def test_the_table_tells_every_state_of_every_address() -> None:
-    doors = set(DOORS) - set(_SAME)
+    endpoints = set(ENDPOINTS) - set(_SAME)
     allowed = {
         ("unconfirmed", "confirm"),
         ("payment", "follow"),
-        *(("active", door) for door in ("read", "update", "remove", "extend", "pay")),
+        *(("active", endpoint) for endpoint in ("read", "update", "remove", "extend", "pay")),
     }
 
-    assert {(state, door) for state, row in TABLE.items() for door in doors - set(row)} == allowed
+    assert {(state, endpoint) for state, row in TABLE.items() for endpoint in endpoints - set(row)} == allowed

@@ -11,8 +11,8 @@ from functools import partial
 import pytest
 
 from api.chains import APPROVED, UNKNOWN_ID, told
-from api.registering import FORCE, change, extend, find_kept, keep, list_topics, pay_with, read, remove, store
-from api.test_registration_codes import DOORS
+from api.registering import FORCE, change, extend, get_registration, keep, list_topics, pay_with, read, remove, store
+from api.test_registration_codes import ENDPOINTS
 from gateway import CARD, Answer, Client, GatewayProcess
 
 pytestmark = pytest.mark.both_databases
@@ -28,11 +28,11 @@ def at_once(*requests: Callable[[], Answer]) -> list[Answer]:
 # ---- whose it is ----
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_another_merchants_registration_is_as_unknown_as_none(client: Client, stranger: Client, door: str) -> None:
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_another_merchants_registration_is_as_unknown_as_none(client: Client, stranger: Client, endpoint: str) -> None:
     theirs = keep(client)
 
-    answer, unknown = DOORS[door](stranger, theirs), DOORS[door](stranger, UNKNOWN_ID)
+    answer, unknown = ENDPOINTS[endpoint](stranger, theirs), ENDPOINTS[endpoint](stranger, UNKNOWN_ID)
 
     assert told(answer) == told(unknown)
     assert answer.faults == unknown.faults
@@ -43,7 +43,9 @@ def test_another_merchant_cannot_hide_behind_the_owners_entity(client: Client, s
     theirs = keep(client)
     disguised = replace(stranger, entity_id=client.entity_id)
 
-    assert [DOORS[door](disguised, theirs).status for door in ("update", "remove", "extend", "pay")] == [403] * 4
+    assert [ENDPOINTS[endpoint](disguised, theirs).status for endpoint in ("update", "remove", "extend", "pay")] == [
+        403
+    ] * 4
     assert told(read(client, theirs)) == APPROVED
 
 
@@ -61,7 +63,9 @@ def test_two_merchants_with_one_card_do_not_learn_of_each_other(
 ) -> None:
     mine, theirs = keep(client), keep(stranger)
 
-    prints = [find_kept(gateway, owner, each)[0].fingerprint for owner, each in ((client, mine), (stranger, theirs))]
+    prints = [
+        get_registration(gateway, owner, each)[0].fingerprint for owner, each in ((client, mine), (stranger, theirs))
+    ]
 
     assert None not in prints
     assert len(set(prints)) == 2
@@ -117,7 +121,7 @@ def test_a_removal_and_an_update_at_once_end_in_a_removal(gateway: GatewayProces
 
         assert told(removed) == APPROVED
         assert told(changed) in (APPROVED, (400, "100.350.101"))
-        row, sealed, _ = find_kept(gateway, client, registration_id)
+        row, sealed, _ = get_registration(gateway, client, registration_id)
         assert (sealed, row.echo, row.fingerprint) == (None, {}, None)
         assert row.card is not None
         assert row.card.holder is None

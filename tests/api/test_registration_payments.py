@@ -17,7 +17,7 @@ from api.registering import (
     IBAN,
     TOKEN,
     ask_store,
-    find_kept,
+    get_registration,
     keep,
     list_topics,
     pay_with,
@@ -33,7 +33,7 @@ from tollgate.values import MerchantId
 
 pytestmark = pytest.mark.both_databases
 
-WISH = {"createRegistration": "true"}
+CREATE_REGISTRATION = {"createRegistration": "true"}
 
 
 # ---- made with a payment ----
@@ -41,7 +41,7 @@ WISH = {"createRegistration": "true"}
 
 @pytest.mark.parametrize("fields", [CARD, BANK, TOKEN], ids=["card", "bank", "token"])
 def test_a_payment_leaves_its_account_behind(gateway: GatewayProcess, client: Client, fields: dict[str, str]) -> None:
-    answer = client.post("/v1/payments", {**CHARGE, **fields, **WISH})
+    answer = client.post("/v1/payments", {**CHARGE, **fields, **CREATE_REGISTRATION})
 
     assert told(answer) == APPROVED
     registration_id = answer.json["registrationId"]
@@ -52,12 +52,12 @@ def test_a_payment_leaves_its_account_behind(gateway: GatewayProcess, client: Cl
     assert list_topics(gateway, client, registration_id) == ["registration.created"]
 
 
-def test_without_the_wish_nothing_is_stored(client: Client) -> None:
-    for wish in ({}, {"createRegistration": "false"}):
-        assert "registrationId" not in client.pay(None, **wish).json
+def test_without_create_registration_nothing_is_registered(client: Client) -> None:
+    for requested in ({}, {"createRegistration": "false"}):
+        assert "registrationId" not in client.pay(None, **requested).json
 
 
-def test_a_lenient_channel_takes_a_one_for_the_wish(client: Client, lenient: Client) -> None:
+def test_a_lenient_channel_accepts_a_one_for_create_registration(client: Client, lenient: Client) -> None:
     """PHP renders true like that."""
     answer = lenient.pay(None, createRegistration="1")
 
@@ -75,7 +75,7 @@ def test_a_payment_that_fails_leaves_nothing_behind(
     assert answer.status == 400
     assert told(read(client, registration_id)) == told(answer)
     assert told(pay_with(client, registration_id)) == (400, "100.150.203")
-    row, sealed, _ = find_kept(gateway, client, registration_id)
+    row, sealed, _ = get_registration(gateway, client, registration_id)
     assert (row.state, row.fingerprint, sealed) == (RegistrationState.REJECTED, None, None)
     assert list_topics(gateway, client, registration_id) == []
 
@@ -84,9 +84,9 @@ def test_a_payment_that_fails_leaves_nothing_behind(
 def test_an_id_that_could_never_be_used_is_not_told(client: Client, changes: dict[str, str]) -> None:
     """The id is missing in the answer, when the payment is read or reported, and in the result of a checkout."""
     reference = f"no-registration-{len(changes)}-{next(iter(changes))[:4]}"
-    declined = client.pay(None, **WISH, merchantTransactionId=reference, **changes)
+    declined = client.pay(None, **CREATE_REGISTRATION, merchantTransactionId=reference, **changes)
     prepared = {FORCE: changes[FORCE]} if FORCE in changes else {}
-    checkout_id = open_checkout(client, **WISH, **prepared)
+    checkout_id = open_checkout(client, **CREATE_REGISTRATION, **prepared)
     post(client, checkout_id, {**CARD, **changes})
 
     path = declined.json["id"]
@@ -108,7 +108,7 @@ def find_made(gateway: GatewayProcess, client: Client, payment_id: str) -> str:
 
 
 def test_a_challenged_payment_names_its_registration_before_it_can_be_used(client: Client) -> None:
-    answer = open_order(client, **WISH)
+    answer = open_order(client, **CREATE_REGISTRATION)
     registration_id = answer.json["registrationId"]
 
     assert told(read(client, registration_id)) == PENDING
@@ -122,7 +122,7 @@ def test_a_challenged_payment_names_its_registration_before_it_can_be_used(clien
 
 
 def test_a_challenge_that_fails_rejects_the_registration(gateway: GatewayProcess, client: Client) -> None:
-    answer = open_order(client, **WISH)
+    answer = open_order(client, **CREATE_REGISTRATION)
 
     choose(client, see_challenge(client, answer), "100.380.401")
 
@@ -130,7 +130,7 @@ def test_a_challenge_that_fails_rejects_the_registration(gateway: GatewayProcess
     assert "registrationId" not in client.get(f"/v1/payments/{answer.json['id']}").json
     assert read(client, registration_id).status == 400
     assert told(pay_with(client, registration_id)) == (400, "100.150.203")
-    assert find_kept(gateway, client, registration_id)[1] is None
+    assert get_registration(gateway, client, registration_id)[1] is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_challenge_that_fails_rejects_the_registration(gateway: GatewayProcess
 def test_a_providers_page_decides_about_the_account_that_was_sent_there(
     client: Client, button: str, expected: tuple[int, str]
 ) -> None:
-    answer = open_page(client, "PAYPAL", **WISH, **{"virtualAccount.accountId": "jane@example.org"})
+    answer = open_page(client, "PAYPAL", **CREATE_REGISTRATION, **{"virtualAccount.accountId": "jane@example.org"})
     registration_id = answer.json["registrationId"]
     way_back = {"shopperResultUrl": SHOP_URL}
     assert told(pay_with(client, registration_id, way_back)) == (400, "100.150.201")
@@ -154,7 +154,7 @@ def test_a_providers_page_decides_about_the_account_that_was_sent_there(
 
 
 def test_debits_of_a_stored_account_go_under_one_mandate(gateway: GatewayProcess, client: Client) -> None:
-    first = client.post("/v1/payments", {**CHARGE, **BANK, **WISH})
+    first = client.post("/v1/payments", {**CHARGE, **BANK, **CREATE_REGISTRATION})
     registration_id = first.json["registrationId"]
     later = pay_with(client, registration_id)
 
@@ -249,7 +249,7 @@ def test_a_key_replays_a_payment_with_a_stored_account(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "wish", "charged"),
+    ("stored", "requested", "charged"),
     [
         (None, "true", "John Jones"),
         (None, "false", None),
@@ -259,10 +259,10 @@ def test_a_key_replays_a_payment_with_a_stored_account(client: Client) -> None:
     ],
 )
 def test_a_holder_may_be_sent_where_none_is_stored_and_counts_once(
-    external: Client, acquirer: RecordingAcquirer, stored: str | None, wish: str | None, charged: str | None
+    external: Client, acquirer: RecordingAcquirer, stored: str | None, requested: str | None, charged: str | None
 ) -> None:
     registration_id = keep(external, {**CARD, "card.holder": stored})
-    sent = {"card.holder": "John Jones", "overrideHolder": wish, "card.cvv": "123", "testMode": "EXTERNAL"}
+    sent = {"card.holder": "John Jones", "overrideHolder": requested, "card.cvv": "123", "testMode": "EXTERNAL"}
 
     answer = pay_with(external, registration_id, sent)
 
@@ -275,14 +275,14 @@ def test_a_holder_may_be_sent_where_none_is_stored_and_counts_once(
 
 
 @pytest.mark.parametrize(
-    ("stored", "wish", "shown"),
+    ("stored", "requested", "shown"),
     [(None, "true", "John Jones"), (None, None, None), ("Jane Jones", "true", "Jane Jones")],
 )
 def test_so_may_the_holder_of_a_bank_account(
-    client: Client, stored: str | None, wish: str | None, shown: str | None
+    client: Client, stored: str | None, requested: str | None, shown: str | None
 ) -> None:
     registration_id = keep(client, {"paymentBrand": "GIROPAY", "bankAccount.iban": IBAN, "bankAccount.holder": stored})
-    sent = {"bankAccount.holder": "John Jones", "overrideHolder": wish, "shopperResultUrl": SHOP_URL}
+    sent = {"bankAccount.holder": "John Jones", "overrideHolder": requested, "shopperResultUrl": SHOP_URL}
 
     answer = pay_with(client, registration_id, sent)
 

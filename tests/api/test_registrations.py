@@ -13,7 +13,7 @@ from api.registering import (
     PATH,
     TOKEN,
     VIRTUAL,
-    find_kept,
+    get_registration,
     keep,
     list_topics,
     pay_with,
@@ -33,13 +33,19 @@ PERSON = {
     "customParameters[branch_id]": "7",
     "merchantTransactionId": "stored-0001",
 }
-FACE = {"bin": "420000", "last4Digits": "0000", "holder": "Jane Jones", "expiryMonth": "05", "expiryYear": "2034"}
+CARD_SUMMARY = {
+    "bin": "420000",
+    "last4Digits": "0000",
+    "holder": "Jane Jones",
+    "expiryMonth": "05",
+    "expiryYear": "2034",
+}
 
 
 # ---- what is answered ----
 
 
-def test_a_stored_card_is_answered_by_its_face_in_the_order_that_clients_recorded(client: Client) -> None:
+def test_a_registered_card_is_answered_by_its_summary_in_the_order_that_clients_recorded(client: Client) -> None:
     answer = store(client, {**CARD, **PERSON})
 
     assert told(answer) == APPROVED
@@ -58,7 +64,7 @@ def test_a_stored_card_is_answered_by_its_face_in_the_order_that_clients_recorde
         "timestamp",
         "ndc",
     ]
-    assert body["card"] == FACE
+    assert body["card"] == CARD_SUMMARY
     assert body["customer"] == {"givenName": "Jane", "surname": "Jones"}
     assert body["customParameters"] == {"branch_id": "7"}
     assert read(client, body["id"]).body == answer.body
@@ -241,7 +247,7 @@ def test_a_bad_account_is_recorded_as_rejected_and_not_kept(
     assert told(answer) == (400, code)
     assert ("card" in answer.json) is ("card.number" in fields)
     assert read(client, answer.json["id"]).body == answer.body
-    row, sealed, _ = find_kept(gateway, client, answer.json["id"])
+    row, sealed, _ = get_registration(gateway, client, answer.json["id"])
     assert (row.state, row.fingerprint, sealed) == (RegistrationState.REJECTED, None, None)
 
 
@@ -284,7 +290,7 @@ def test_a_migrated_series_leaves_its_first_payment_with_the_account(gateway: Ga
 
     registration_id = keep(client, {**CARD, **migrated})
 
-    initial = find_kept(gateway, client, registration_id)[0].initial
+    initial = get_registration(gateway, client, registration_id)[0].initial
     assert initial is not None
     assert (initial.reference, initial.connector_ids) == ("SCHEME-REFERENCE", ("first-id", None, "SCHEME-REFERENCE"))
     assert (initial.payment_type, initial.amount, initial.made_at) == ("DB", Money(990, "EUR"), 1_709_251_199_000_000)

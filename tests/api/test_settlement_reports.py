@@ -79,7 +79,7 @@ def day(gateway: GatewayProcess, client: Client) -> Day:
 
 
 def read_earned(gateway: GatewayProcess, channel_id: str) -> int:
-    """The balance of the account in the book, straight from the store."""
+    """Returns the balance of the ledger account, straight from the store."""
     text = """SELECT COALESCE(SUM(CASE WHEN target = 'earned' THEN amount ELSE -amount END), 0) FROM ledger_entries
  WHERE channel_id = :channel_id AND 'earned' IN (source, target)"""
 
@@ -121,7 +121,7 @@ def test_a_day_is_summed_up(day: Day) -> None:
     ]
 
 
-def test_the_sum_of_all_that_was_earned_is_the_balance_of_the_book(gateway: GatewayProcess, day: Day) -> None:
+def test_the_sum_of_all_that_was_earned_is_the_balance_of_the_ledger_account(gateway: GatewayProcess, day: Day) -> None:
     year = day.date[:4]
     rows = day.client.get(SUMMARY, {"date.from": f"{year}-01-01", "date.to": f"{year}-12-31"}).json["aggregations"]
 

@@ -58,7 +58,9 @@ def test_a_forced_decline_has_the_words_clients_compare(client: Client) -> None:
         ("customParameters[3DS2_flow]", "sideways"),
     ],
 )
-def test_a_lever_that_would_test_nothing_is_a_fault_that_names_it(client: Client, override: str, value: str) -> None:
+def test_a_simulator_override_that_would_test_nothing_is_a_fault_that_names_it(
+    client: Client, override: str, value: str
+) -> None:
     answer = client.pay(None, **{override: value})
 
     assert (answer.status, answer.code) == (400, "200.300.404")
@@ -115,7 +117,7 @@ def test_a_late_answer_is_waited_for(client: Client) -> None:
     assert time.monotonic() - began >= 0.7
 
 
-def test_levers_on_a_real_test_system_are_ordinary_data(external: Client) -> None:
+def test_simulator_overrides_on_a_real_test_system_are_ordinary_data(external: Client) -> None:
     answer = external.pay(None, testMode="EXTERNAL", **{FORCE: "800.100.151"})
 
     assert answer.code == "000.100.112"

@@ -1,4 +1,4 @@
-"""Payments, kept answers and checkouts that somebody changed in the database are answered as breakage, never told."""
+"""Payments, stored answers and checkouts that were changed in the database are answered as breakage."""
 
 from __future__ import annotations
 

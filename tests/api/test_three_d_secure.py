@@ -177,7 +177,7 @@ def test_a_card_that_takes_no_part_needs_no_browser_fields(client: Client) -> No
         (CHALLENGED, {"shopperResultUrl": None}, APPROVED),
     ],
 )
-def test_levers_and_wishes_choose_the_way(
+def test_simulator_overrides_and_parameters_choose_the_way(
     client: Client, number: str, simulator_overrides: dict[str, str | None], expected: tuple[int, str]
 ) -> None:
     assert told(order(client, number, **simulator_overrides)) == expected

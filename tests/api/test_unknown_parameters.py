@@ -1,4 +1,4 @@
-"""A test host tells which parameters it ignored, on answers and on refusals; a live host does not."""
+"""A test host reports which parameters it ignored, on answers and on refusals; a live host does not."""
 
 from __future__ import annotations
 

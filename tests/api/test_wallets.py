@@ -68,7 +68,7 @@ class Stock:
     def take(self, wallet: str) -> str:
         left = self._tokens.setdefault(wallet, [])
         if not left:
-            left += self._mint.make_tokens([wish(self._mint, wallet) for _ in range(6)])
+            left += self._mint.make_tokens([make_request(self._mint, wallet) for _ in range(6)])
         return left.pop()
 
 
@@ -85,7 +85,7 @@ def shops() -> dict[str, Client]:
 
 @pytest.fixture
 def shop(gateway: GatewayProcess, server: SharedServer, mint: Mint, shops: dict[str, Client]) -> Client:
-    """A channel with an operator's keys and a processor that tells what it was told."""
+    """A channel with an operator's keys and a processor that records its requests."""
     found = shops.get(gateway.database)
     if found is not None:
         return found
@@ -115,10 +115,10 @@ def pay(shop: Client, wallet: str, token: str, key: str | None = None, **changes
     return shop.post("/v1/payments", {**fields, **changes}, {"Idempotency-Key": key} if key else None)
 
 
-def wish(mint: Mint, wallet: str, *, at: int | None = None, number: str = NUMBER) -> dict[str, Any]:
+def make_request(mint: Mint, wallet: str, *, at: int | None = None, number: str = NUMBER) -> dict[str, Any]:
     now = at if at is not None else SystemClock().now()
     if wallet == "walletA":
-        return mint.wish_a(now, contents={"applicationPrimaryAccountNumber": number})
+        return mint.request_a(now, contents={"applicationPrimaryAccountNumber": number})
     if wallet == "walletB":
         card = {
             "pan": number,
@@ -129,8 +129,8 @@ def wish(mint: Mint, wallet: str, *, at: int | None = None, number: str = NUMBER
             "eciIndicator": "07",
         }
         expired = {"messageExpiration": str((now + HOUR // 2) // 1000)}
-        return mint.wish_b(now, contents={"paymentMethodDetails": card, **expired})
-    return mint.wish_c(
+        return mint.request_b(now, contents={"paymentMethodDetails": card, **expired})
+    return mint.request_c(
         now, contents={"tokenPAN": number, "eci_indicator": "07", "cryptogram": f"proof {urandom(8).hex()}"}
     )
 
@@ -172,7 +172,7 @@ def test_a_card_without_proof_from_a_wallet_is_an_ordinary_card(
     shop: Client, mint: Mint, acquirer: RecordingAcquirer
 ) -> None:
     card = {"pan": NUMBER, "expirationMonth": 5, "expirationYear": 2034, "authMethod": "PAN_ONLY"}
-    token = mint.make_token(mint.wish_b(SystemClock().now(), contents={"paymentMethodDetails": card}))
+    token = mint.make_token(mint.request_b(SystemClock().now(), contents={"paymentMethodDetails": card}))
 
     assert pay(shop, "walletB", token).code == "000.100.112"
     assert "DPAN" not in json.dumps(acquirer.last_charge)
@@ -204,7 +204,7 @@ def test_of_many_at_once_one_pays(shop: Client, stock: Stock) -> None:
 
 @pytest.mark.parametrize("wallet", BRANDS)
 def test_an_old_token_is_expired(shop: Client, mint: Mint, wallet: str) -> None:
-    answer = pay(shop, wallet, mint.make_token(wish(mint, wallet, at=SystemClock().now() - HOUR)))
+    answer = pay(shop, wallet, mint.make_token(make_request(mint, wallet, at=SystemClock().now() - HOUR)))
 
     assert (answer.status, answer.code) == (400, "800.100.330")
 
@@ -213,7 +213,7 @@ def test_an_old_token_is_expired(shop: Client, mint: Mint, wallet: str) -> None:
 def test_what_does_not_open_has_one_code(shop: Client, mint: Mint, wallet: str) -> None:
     """Another key, another root or nothing at all: the answers differ in their ids and times only."""
     other_key = "other_rsa" if wallet == "walletC" else "other_ec"
-    good = wish(mint, wallet)
+    good = make_request(mint, wallet)
     made = mint.make_tokens([good, {**good, "recipientKey": mint.path(other_key, "key")}])
     broken = made[0].replace("A", "B", 1) if wallet == "walletC" else made[0].replace('"', "'")
     answers = [pay(shop, wallet, token) for token in (made[1], broken, "{}", "x" * 60_000, "[" * 5000, "é")]
@@ -352,10 +352,10 @@ def test_nothing_of_a_token_is_at_rest(
     shop: Client, gateway: GatewayProcess, mint: Mint, request: pytest.FixtureRequest
 ) -> None:
     """The number, the proof and the token are in neither store nor log, also after a failure or a repeat."""
-    good = mint.wish_c(
+    good = mint.request_c(
         SystemClock().now(), contents={"tokenPAN": NUMBER, "cryptogram": SECRET_CRYPTOGRAM}, alg="RSA1_5"
     )
-    token, late = mint.make_tokens([good, wish(mint, "walletA", at=SystemClock().now() - HOUR)])
+    token, late = mint.make_tokens([good, make_request(mint, "walletA", at=SystemClock().now() - HOUR)])
     opened = {"walletB.paymentToken": None, "walletB.source": "app", "threeDSecure.eci": "07"}
     card = {"card.number": NUMBER, "card.expiryMonth": "05", "card.expiryYear": "2034"}
     by_merchant = pay(shop, "walletB", "", **opened, **card, **{"threeDSecure.verificationId": SECRET_CRYPTOGRAM})

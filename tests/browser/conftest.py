@@ -96,7 +96,7 @@ def shop() -> Iterator[Site]:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    """A server of nobody in particular."""
+    """A server that belongs to no shop."""
     with Site() as site:
         yield site
 

@@ -43,7 +43,7 @@ Answer = TypeVar("Answer")
 
 
 class BrowserFault(Exception):
-    """Firefox could not do what it was told."""
+    """Firefox refused a command."""
 
 
 def wait_until(ask: Callable[[], Answer | None], what: str) -> Answer:
@@ -176,7 +176,7 @@ class Tab:
         return Tab(self.firefox, wait_until(find, "a window"))
 
     def read(self, expression: str) -> Any:
-        """`expression` is JavaScript whose value JSON can tell."""
+        """`expression` is JavaScript whose value JSON can represent."""
         told = self.firefox.tell(
             "script.evaluate",
             expression=f"Promise.resolve({expression}).then((value) => JSON.stringify(value))",

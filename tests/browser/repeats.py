@@ -9,7 +9,7 @@ import pytest
 
 
 def keep_rows(rows: Iterable[Any], *kept: Any) -> list[Any]:
-    """The kept rows run in `make test`; the others repeat what those show, and run in `make prove`."""
+    """The rows chosen here run in `make test`; the others repeat what those show, and run in `make prove`."""
     found = list(rows)
     assert set(kept) <= set(found), "a row that is kept is one of the rows"
     return [row if row in kept else _prove(row) for row in found]

@@ -27,7 +27,7 @@ PARENT_PAGE = f"<!doctype html><title>Shop</title><body><script>{PARENT_SCRIPT}<
 
 @dataclass
 class Parent:
-    """A shop's page that plays the part of the shop's script, and remembers all it hears."""
+    """A page that plays the part of the shop's script, and records all messages."""
 
     page: Page
     service: str
@@ -36,7 +36,7 @@ class Parent:
     def show(self, key: str, options: dict[str, Any] | None = None, group: str = "g1") -> Locator:
         """One frame, connected and ready; its input."""
         self.add(key, [self.origin])
-        assert self.page.evaluate("(wish) => connect(wish)", self._wish(key, options or {}, group)) == "ready"
+        assert self.page.evaluate("(setup) => connect(setup)", self._make_setup(key, options or {}, group)) == "ready"
         return self.frame(key).locator("input")
 
     def add(self, key: str, origins: list[str]) -> None:
@@ -45,13 +45,13 @@ class Parent:
         self.page.evaluate("([name, src]) => addFrame(name, src)", [f"card.{key}", src])
 
     def add_spy(self, site: Site) -> Frame:
-        """A frame of somebody else in the same page."""
+        """A frame of another origin in the same page."""
         address = site.url + "/spy"
         site.pages["/spy"] = Reply(200, PARENT_PAGE, HTML)
         self.page.evaluate("([name, src]) => addFrame(name, src)", ["spy", address])
         return next(frame for frame in self.page.frames if frame.url == address)
 
-    def _wish(self, key: str, options: dict[str, Any], group: str) -> dict[str, Any]:
+    def _make_setup(self, key: str, options: dict[str, Any], group: str) -> dict[str, Any]:
         given = {"checkoutId": CHECKOUT, **options}
         return {"field": key, "group": group, "options": given, "service": self.service}
 
@@ -81,7 +81,7 @@ class Parent:
         return [message for message in messages if message["type"] == kind]
 
     def everything(self) -> str:
-        """All that the page was told or can see of itself."""
+        """Returns all that the page received or can see of itself."""
         text: str = self.page.evaluate("tellEverything()")
         return text
 
@@ -191,8 +191,8 @@ def test_the_expiry_writes_its_slash_and_a_holder_is_no_number(parent: Parent) -
     assert parent.validate("holder") == (True, {})
 
 
-def test_a_frame_looks_and_sounds_as_the_page_wishes_within_limits(parent: Parent) -> None:
-    wishes = {
+def test_a_frame_takes_styles_and_labels_of_the_page_within_limits(parent: Parent) -> None:
+    settings = {
         "lang": "ar",
         "dir": "rtl",
         "scheme": "dark",
@@ -204,7 +204,7 @@ def test_a_frame_looks_and_sounds_as_the_page_wishes_within_limits(parent: Paren
         "styles": {"fontSize": "21px", "position": "fixed", "text-align": "start"},
         "placeholderStyles": {"font-style": "italic"},
     }
-    cvv = parent.show("cvv", wishes)
+    cvv = parent.show("cvv", settings)
     cvv.press_sequentially("12")
     cvv.press("Escape")
     cvv.press("Enter")
@@ -324,7 +324,7 @@ def test_a_hostile_page_cannot_ask_a_frame_for_its_value(parent: Parent, site: S
     parent.page.evaluate("(service) => pry(['number', 'cvv'], window, service)", parent.service)
     intruder.evaluate("(service) => pry([], parent, service)", parent.service)
 
-    # Ranges of the page's own would tell the number digit by digit.
+    # Ranges of the page's own would reveal the number digit by digit.
     rows = {"VISA": {"prefixes": ["42000000"], "lengths": [4], "luhn": False, "shares": [], "grouping": [2]}}
     parent.send("number", {"type": "options", "options": {"brands": rows}})
     assert parent.validate("number") == (True, {})
@@ -337,23 +337,23 @@ def test_a_hostile_page_cannot_ask_a_frame_for_its_value(parent: Parent, site: S
 
 def test_a_frame_connects_once_and_to_the_page_it_was_made_for_only(parent: Parent, site: Site, shop: Site) -> None:
     parent.show("cvv")
-    wish = {"field": "cvv", "group": "g1", "options": {"label": "Again"}, "service": parent.service}
-    assert parent.page.evaluate("(wish) => connectOnceMore(wish)", wish) == "silence"
+    setup = {"field": "cvv", "group": "g1", "options": {"label": "Again"}, "service": parent.service}
+    assert parent.page.evaluate("(setup) => connectOnceMore(setup)", setup) == "silence"
     expect(parent.frame("cvv").locator("input")).to_have_accessible_name("CVV")
 
     parent.add("number", [parent.origin, site.url])
-    wish = {"field": "number", "group": "g1", "options": {}, "service": parent.service}
+    setup = {"field": "number", "group": "g1", "options": {}, "service": parent.service}
     # Neither of another origin nor of the shop's own: only the page around the frame connects to it.
     for intruder in (parent.add_spy(site), parent.add_spy(shop)):
-        assert intruder.evaluate("(wish) => connectSibling(wish, 1)", wish) == "silence"
-    assert parent.page.evaluate("(wish) => connect(wish)", wish) == "ready"
+        assert intruder.evaluate("(setup) => connectSibling(setup, 1)", setup) == "silence"
+    assert parent.page.evaluate("(setup) => connect(setup)", setup) == "ready"
 
 
 def test_an_ancestor_may_show_a_frame_but_not_connect_to_it(parent: Parent, site: Site) -> None:
     parent.add("number", [site.url, parent.origin])
     expect(parent.frame("number").locator("input")).to_be_visible()
-    wish = {"field": "number", "group": "g1", "options": {}, "service": parent.service}
-    assert parent.page.evaluate("(wish) => connectOnceMore(wish)", wish) == "silence"
+    setup = {"field": "number", "group": "g1", "options": {}, "service": parent.service}
+    assert parent.page.evaluate("(setup) => connectOnceMore(setup)", setup) == "silence"
 
 
 def test_the_browser_does_not_show_a_frame_to_a_page_that_it_does_not_name(

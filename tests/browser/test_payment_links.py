@@ -114,7 +114,7 @@ def test_of_two_shoppers_who_have_the_form_open_one_pays(
     expect_receipt(first)
     pay_button(second).click()
 
-    # Whether it is told or taken there: the second shopper does not pay.
+    # Whether it shows the result or leads to it, the second shopper does not pay.
     expect(second.locator(".wpwl-message, .ending").first).to_be_visible()
     second.reload()
     expect_receipt(second)

@@ -45,7 +45,7 @@ def hosted_page(shop: Site, client: Client) -> HostedPage:
 
 @pytest.fixture
 def stored(client: Client) -> dict[str, str]:
-    """Two stored cards, as parameters of a checkout."""
+    """Two registered cards, as parameters of a checkout."""
     cards = [client.post("/v1/registrations", CARD).json["id"] for _ in range(2)]
     return {f"registrations[{place}].id": card for place, card in enumerate(cards)}
 
@@ -56,12 +56,12 @@ def show(
     *pieces: Piece,
     brands: str = BRANDS,
     checkout: widget_shop.Prepared | None = None,
-    **wished: object,
+    **settings: object,
 ) -> widget_shop.Prepared:
     prepared = checkout or hosted_page.prepare()
     script = hosted_page.script(prepared)
     hosted_page.show(
-        page, FOLLOWS_THE_SHOPPER, options({"layout": "accordion", **wished}), *pieces, script, form(brands)
+        page, FOLLOWS_THE_SHOPPER, options({"layout": "accordion", **settings}), *pieces, script, form(brands)
     )
     expect(page.locator(".wpwl-accordion")).to_be_visible()
     return prepared
@@ -216,7 +216,7 @@ def test_the_type_is_asked_for_only_where_a_number_is_of_two(
 
 
 @pytest.mark.parametrize(
-    ("brands", "detects"), [("VISA MASTER", False), ("VISA JAYWAN", True)], ids=["by wish", "no ranges are known"]
+    ("brands", "detects"), [("VISA MASTER", False), ("VISA JAYWAN", True)], ids=["by option", "no ranges are known"]
 )
 def test_the_type_is_asked_for_where_numbers_do_not_tell_it(
     page: Page, hosted_page: HostedPage, brands: str, detects: bool
@@ -381,7 +381,7 @@ def test_everything_fits_and_nobody_is_kept_out(
     for index in range(page.get_by_role("radio").count()):
         page.get_by_role("radio").nth(index).check()
         widget_shop.pay_button(page).click(trial=True)
-        # The legend of the stored cards is for those who do not see the list.
+        # The legend of the registered cards is for those who do not see the list.
         assert set(page.evaluate(MISFITS)) <= {"wpwl-label wpwl-label-registrations"}
         assert page.evaluate(OUTER_WIDTH) == 0
         faults += find_faults_everywhere(page)

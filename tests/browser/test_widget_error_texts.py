@@ -30,10 +30,10 @@ def hosted_page(shop: Site, client: Client) -> HostedPage:
 
 
 def show_hosted_page(
-    page: Page, hosted_page: HostedPage, wishes: dict[str, object], brands: str = "VISA", **changes: str
+    page: Page, hosted_page: HostedPage, settings: dict[str, object], brands: str = "VISA", **changes: str
 ) -> Prepared:
     checkout = hosted_page.prepare(**changes)
-    hosted_page.show(page, options(wishes), hosted_page.script(checkout), form(brands))
+    hosted_page.show(page, options(settings), hosted_page.script(checkout), form(brands))
     expect(pay_button(page).first).to_be_visible()
     return checkout
 
@@ -113,8 +113,8 @@ def test_a_pages_own_text_counts_for_all_that_may_be_wrong_with_its_field(page: 
 
 
 def test_every_error_is_seen_and_heard(page: Page, hosted_page: HostedPage, shoot: Shoot) -> None:
-    wishes = {"billingAddress": {"country": "US"}, "showBirthDate": True, "allowEmptyCardHolderName": False}
-    show_hosted_page(page, hosted_page, wishes)
+    settings = {"billingAddress": {"country": "US"}, "showBirthDate": True, "allowEmptyCardHolderName": False}
+    show_hosted_page(page, hosted_page, settings)
     number_field(page).press_sequentially("4200 0000 0000 0001")
     page.locator(".wpwl-control-expiry").press_sequentially("0520")
     cvv_field(page).press_sequentially("1")

@@ -1,4 +1,4 @@
-"""A payment that is interrupted: closed windows, broken lines, attempts used up. The shopper is told what is true."""
+"""A payment that is interrupted: closed windows, broken lines, attempts used up. The shopper reads what is true."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def test_who_closes_the_banks_question_hears_that_nothing_was_charged_and_keeps_
 
 @pytest.mark.parametrize("way", ["window", "button", "dialog"])
 def test_who_leaves_the_provider_hears_that_nothing_was_charged(page: Page, hosted_page: HostedPage, way: str) -> None:
-    wish = options({"inlineFlow": ["PAYPAL"]} if way == "dialog" else {})
+    settings = options({"inlineFlow": ["PAYPAL"]} if way == "dialog" else {})
     reference = f"left-by-{way}"
-    checkout = show_hosted_page(page, hosted_page, "PAYPAL", wish, merchantTransactionId=reference)
+    checkout = show_hosted_page(page, hosted_page, "PAYPAL", settings, merchantTransactionId=reference)
 
     if way == "dialog":
         pay_button(page).click()
@@ -174,8 +174,8 @@ def test_nothing_is_said_of_a_payment_that_nobody_could_give_up(
 
 def test_the_code_is_forgotten_once_the_bank_has_answered(page: Page, hosted_page: HostedPage) -> None:
     """The page stays where the result is shown in another window, and a code is used once."""
-    wish = options({"shopperResultTarget": "receipt"})
-    checkout = show_hosted_page(page, hosted_page, "VISA", wish, **ADDRESS)
+    settings = options({"shopperResultTarget": "receipt"})
+    checkout = show_hosted_page(page, hosted_page, "VISA", settings, **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     opened_to_all = {"Access-Control-Allow-Origin": "*"}

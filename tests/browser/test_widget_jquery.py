@@ -71,8 +71,8 @@ def test_a_closed_provider_and_a_summary_are_told_with_jquery_s_objects_too(
     page: Page, hosted_page: HostedPage
 ) -> None:
     hooks = {name: NOTED.replace("NAME", name) for name in ("onLightboxCancel", "onSaveTransactionData")}
-    wished = options({"inlineFlow": ["PAYPAL"], "useSummaryPage": True}, **hooks)
-    hosted_page.show(page, jquery(hosted_page), wished, form("PAYPAL"), hosted_page.script(hosted_page.prepare()))
+    settings = options({"inlineFlow": ["PAYPAL"], "useSummaryPage": True}, **hooks)
+    hosted_page.show(page, jquery(hosted_page), settings, form("PAYPAL"), hosted_page.script(hosted_page.prepare()))
     pay_button(page).click()
     page.wait_for_function("() => sessionStorage.onSaveTransactionData")
     page.evaluate("wpwl.executePayment('wpwl-container-virtualAccount-PAYPAL')")

@@ -158,8 +158,8 @@ def read_note(page: Page, name: str) -> Any:
 def test_apple_s_script_asks_for_what_the_checkout_and_the_page_say(
     page: Page, hosted_page: HostedPage, live: Callable[..., Prepared]
 ) -> None:
-    wished = f'{{ countryCode: "AT", total: {{ label: "Jones Ltd" }}, onValidateMerchant: {APPLES_HOOK} }}'
-    checkout = live("APPLEPAY", APPLE, applePay=wished)
+    settings = f'{{ countryCode: "AT", total: {{ label: "Jones Ltd" }}, onValidateMerchant: {APPLES_HOOK} }}'
+    checkout = live("APPLEPAY", APPLE, applePay=settings)
     container = page.locator(".wpwl-container-virtualAccount-APPLEPAY")
     expect(container.locator("apple-pay-button")).to_have_attribute("type", "pay")
     expect(pay_button(container)).to_be_hidden()
@@ -181,8 +181,8 @@ def test_apple_s_script_asks_for_what_the_checkout_and_the_page_say(
 def test_google_s_script_asks_for_what_the_checkout_and_the_page_say(
     page: Page, hosted_page: HostedPage, live: Callable[..., Prepared]
 ) -> None:
-    wished = '{ merchantId: "BCR2", gateway: "elsewhere", countryCode: "AT" }'
-    checkout = live("GOOGLEPAY", GOOGLE, googlePay=wished)
+    settings = '{ merchantId: "BCR2", gateway: "elsewhere", countryCode: "AT" }'
+    checkout = live("GOOGLEPAY", GOOGLE, googlePay=settings)
     page.get_by_role("button", name="Google's own button").click()
 
     hosted_page.expect_home(page, checkout)
@@ -317,7 +317,7 @@ def test_a_merchant_that_is_not_validated_is_told_though_apple_s_session_has_end
 
 
 @pytest.mark.parametrize(
-    ("brand", "stand_in", "wished", "reason"),
+    ("brand", "stand_in", "settings", "reason"),
     [
         ("APPLEPAY", "", "{}", "wpwlOptions.applePay.countryCode is missing"),
         ("APPLEPAY", "", "APPLES", "this browser or device cannot pay with it"),
@@ -327,12 +327,12 @@ def test_a_merchant_that_is_not_validated_is_told_though_apple_s_session_has_end
     ],
 )
 def test_a_wallet_that_is_not_there_is_left_out_beside_cards(
-    page: Page, live: Callable[..., Prepared], brand: str, stand_in: str, wished: str, reason: str
+    page: Page, live: Callable[..., Prepared], brand: str, stand_in: str, settings: str, reason: str
 ) -> None:
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type == "warning" else None)
-    wished = wished.replace("APPLES", APPLES_OPTIONS).replace("GOOGLES", GOOGLES_OPTIONS)
-    live(brand, stand_in, applePay=wished, googlePay=wished)
+    settings = settings.replace("APPLES", APPLES_OPTIONS).replace("GOOGLES", GOOGLES_OPTIONS)
+    live(brand, stand_in, applePay=settings, googlePay=settings)
 
     expect(number_field(page)).to_be_visible()
     expect(page.locator(".wpwl-container")).to_have_count(1)

@@ -57,9 +57,9 @@ def test_shapes_keep_the_place_of_the_form(
     context = open_context(viewport={"width": 600, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
     release = hold_requests(page, CONFIGURATION)
-    wished = options({"layout": layout, "locale": "en"})
+    settings = options({"layout": layout, "locale": "en"})
     shown = form(LAYOUTS[layout], "<p>Anything else?</p>")
-    hosted_page.show(page, FOLLOWS_THE_SHOPPER, wished, hosted_page.script(hosted_page.prepare()), shown, BELOW)
+    hosted_page.show(page, FOLLOWS_THE_SHOPPER, settings, hosted_page.script(hosted_page.prepare()), shown, BELOW)
 
     expect(page.locator(".wpwl-skeleton")).to_be_visible()
     expect(page.get_by_role("status")).to_have_text("The payment form is loading …")
@@ -162,8 +162,8 @@ def test_nothing_jumps_when_the_form_takes_the_place_of_the_shapes(
     page = open_context(viewport={"width": 600, "height": 900}, reduced_motion="no-preference").new_page()
     page.add_init_script(SAMPLE_HEIGHTS)
     release = hold_requests(page, CONFIGURATION) if is_slow else lambda: None
-    wished = options({"layout": layout, "locale": "en"})
-    hosted_page.show(page, wished, hosted_page.script(hosted_page.prepare()), form(LAYOUTS[layout]), BELOW)
+    settings = options({"layout": layout, "locale": "en"})
+    hosted_page.show(page, settings, hosted_page.script(hosted_page.prepare()), form(LAYOUTS[layout]), BELOW)
     if is_slow:
         page.wait_for_function("() => heights.length > 5")
     release()

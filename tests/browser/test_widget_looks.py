@@ -93,10 +93,10 @@ def stored(client: Client) -> list[str]:
 
 
 def show_everything(page: Page, hosted_page: HostedPage, stored: list[str], locale: str, *pieces: Piece) -> None:
-    """Stored cards, a card form with an address, and other brands; the card form says what is wrong with it."""
+    """Registered cards, a card form with an address, and other brands; the card form says what is wrong with it."""
     checkout = hosted_page.prepare(**{f"registrations[{place}].id": card for place, card in enumerate(stored)})
-    wished = options({**EVERYTHING, "locale": locale})
-    hosted_page.show(page, FOLLOWS_THE_SHOPPER, wished, *pieces, hosted_page.script(checkout), form(EVERY_KIND))
+    settings = options({**EVERYTHING, "locale": locale})
+    hosted_page.show(page, FOLLOWS_THE_SHOPPER, settings, *pieces, hosted_page.script(checkout), form(EVERY_KIND))
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
     pay_button(page.locator(".wpwl-form-card")).click()

@@ -75,8 +75,8 @@ def test_without_a_name_in_the_checkout_the_channel_is_the_creditor(page: Page, 
 
 def test_the_mandate_stands_directly_above_the_button(page: Page, hosted_page: HostedPage) -> None:
     checkout = hosted_page.prepare()
-    wishes = options({"billingAddress": {"country": "DE"}, "showBirthDate": True})
-    hosted_page.show(page, wishes, hosted_page.script(checkout), form("DIRECTDEBIT_SEPA", "<p>Anything else?</p>"))
+    settings = options({"billingAddress": {"country": "DE"}, "showBirthDate": True})
+    hosted_page.show(page, settings, hosted_page.script(checkout), form("DIRECTDEBIT_SEPA", "<p>Anything else?</p>"))
 
     expect(page.locator(".wpwl-group-billing")).to_be_visible()
     expect(page.locator(".wpwl-group-mandate + .wpwl-group-submit")).to_be_visible()

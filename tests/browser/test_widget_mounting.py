@@ -88,9 +88,9 @@ def test_several_forms_each_become_their_own_and_the_inputs_of_the_page_come_alo
     page: Page, hosted_page: HostedPage
 ) -> None:
     checkout = hosted_page.prepare()
-    wish = '<input type=hidden name="customParameters[SHOPPER_wish]" value="gift">'
+    note = '<input type=hidden name="customParameters[SHOPPER_wish]" value="gift">'
     ready = "function (containers) { window.told = containers; }"
-    pieces = (options(onReady=ready), form("VISA", wish), form("MASTER PAYPAL"), hosted_page.script(checkout))
+    pieces = (options(onReady=ready), form("VISA", note), form("MASTER PAYPAL"), hosted_page.script(checkout))
     hosted_page.show(page, *pieces)
     first, second = page.locator(".wpwl-container-card").nth(0), page.locator(".wpwl-container-card").nth(1)
 

@@ -1,4 +1,4 @@
-"""The payment form in pages that are not as one would wish, and shoppers who do what nobody thought of."""
+"""The payment form in pages that are not as they should be, and shoppers who do the unexpected."""
 
 from __future__ import annotations
 
@@ -152,9 +152,9 @@ def test_a_bank_of_another_origin_is_shown_and_may_ask_for_the_shoppers_key(
     assert frame is not None
     frame.goto(f"{site.url}/bank")
 
-    wishes = ["payment", "publickey-credentials-get", "camera"]
+    settings = ["payment", "publickey-credentials-get", "camera"]
     allowed = "(names) => names.filter((name) => document.featurePolicy.allowsFeature(name))"
-    assert frame.evaluate(allowed, wishes) == wishes[:2]
+    assert frame.evaluate(allowed, settings) == settings[:2]
 
 
 def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, hosted_page: HostedPage) -> None:

@@ -355,9 +355,9 @@ def test_long_words_of_the_shop_break_where_there_is_no_room(
 ) -> None:
     stored = client.post("/v1/registrations", {**CARD, "card.holder": LONG_WORD.strip()}).json["id"]
     page = open_context(viewport={"width": 280, "height": 800}).new_page()
-    wished = {"style": style, **ALL_FIELDS, "labels": dict.fromkeys(LABELS, LONG_WORD)}
+    chosen = {"style": style, **ALL_FIELDS, "labels": dict.fromkeys(LABELS, LONG_WORD)}
 
-    show(page, hosted_page, options(wished), brands="VISA DIRECTDEBIT_SEPA PAYPAL", **{"registrations[0].id": stored})
+    show(page, hosted_page, options(chosen), brands="VISA DIRECTDEBIT_SEPA PAYPAL", **{"registrations[0].id": stored})
 
     assert page.evaluate(SPILLS) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 280
@@ -380,8 +380,8 @@ def test_fields_that_may_stay_empty_say_so(page: Page, hosted_page: HostedPage) 
 
 
 def test_the_word_for_fields_that_may_stay_empty_is_the_shop_s_to_choose(page: Page, hosted_page: HostedPage) -> None:
-    wished = {"locale": "ar", "billingAddress": {}, "mandatoryBillingFields": {"country": True}}
-    show(page, hosted_page, options({**wished, "labels": {"optional": "إذا أردت", "city": "مدينة"}}))
+    chosen = {"locale": "ar", "billingAddress": {}, "mandatoryBillingFields": {"country": True}}
+    show(page, hosted_page, options({**chosen, "labels": {"optional": "إذا أردت", "city": "مدينة"}}))
 
     city = page.get_by_label("مدينة إذا أردت", exact=True)
     expect(city).to_be_visible()
@@ -389,12 +389,12 @@ def test_the_word_for_fields_that_may_stay_empty_is_the_shop_s_to_choose(page: P
     assert mark.right <= page.locator(".wpwl-label-billingCity").evaluate(FIRST_WORDS)["left"]
 
     show(
-        page, hosted_page, options({**wished, "showLabels": False, "labels": {"optional": "إذا أردت", "city": "مدينة"}})
+        page, hosted_page, options({**chosen, "showLabels": False, "labels": {"optional": "إذا أردت", "city": "مدينة"}})
     )
 
     city = page.get_by_label("مدينة إذا أردت", exact=True)
     expect(city).to_have_attribute("placeholder", "مدينة إذا أردت")
 
-    show(page, hosted_page, options({**wished, "labels": {"optional": "", "city": "مدينة"}}))
+    show(page, hosted_page, options({**chosen, "labels": {"optional": "", "city": "مدينة"}}))
 
     expect(page.get_by_label("مدينة", exact=True)).to_be_visible()

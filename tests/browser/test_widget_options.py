@@ -1,4 +1,4 @@
-"""The rarer wishes of a page: a provider within it, a summary before paying, and what it knows of the shopper."""
+"""The rarer options of a page: a provider within it, a summary before paying, and what it knows of the shopper."""
 
 from __future__ import annotations
 
@@ -142,9 +142,9 @@ def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(
 ) -> None:
     checkout = hosted_page.prepare()
     known = {"givenName": "Jane", "surname": "Jones", "email": "jane@example.com", "age": "40", "mobile": 17}
-    wished = {"showBirthDate": True, "showTaxNumberField": True, "customer": known}
-    wished |= {"forceCardHolderEqualsBillingName": True, "spinner": {"color": "rgb(1, 2, 3)", "lines": 9}}
-    hosted_page.show(page, options(wished), hosted_page.script(checkout), form("VISA"))
+    settings = {"showBirthDate": True, "showTaxNumberField": True, "customer": known}
+    settings |= {"forceCardHolderEqualsBillingName": True, "spinner": {"color": "rgb(1, 2, 3)", "lines": 9}}
+    hosted_page.show(page, options(settings), hosted_page.script(checkout), form("VISA"))
     number_field(page).press_sequentially(NUMBER)
     cvv_field(page).press_sequentially("123")
     page.locator(".wpwl-control-expiry").press_sequentially("0534")
@@ -176,8 +176,8 @@ def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(
 
 
 def test_a_page_is_marked_as_a_trial_once_and_its_spinner_has_its_colour(page: Page, hosted_page: HostedPage) -> None:
-    wished = {"spinner": {"color": "rgb(1, 2, 3)", "lines": 9}, "showCVVHint": True, "allowEmptyCvv": True}
-    waits = options(wished, onBeforeSubmitCard="() => new Promise(() => {})")
+    settings = {"spinner": {"color": "rgb(1, 2, 3)", "lines": 9}, "showCVVHint": True, "allowEmptyCvv": True}
+    waits = options(settings, onBeforeSubmitCard="() => new Promise(() => {})")
     hosted_page.show(page, waits, hosted_page.script(hosted_page.prepare()), form("VISA AMEX PAYPAL"))
     fill_card(page)
 

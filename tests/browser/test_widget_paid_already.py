@@ -173,7 +173,7 @@ def test_only_what_is_gone_is_said_to_be_gone(page: Page, hosted_page: HostedPag
 # ---- where the result is ----
 
 
-def test_a_till_that_is_its_own_result_page_says_that_it_is_paid(page: Page, hosted_page: HostedPage) -> None:
+def test_a_payment_page_that_is_its_own_result_page_says_that_it_is_paid(page: Page, hosted_page: HostedPage) -> None:
     checkout = hosted_page.prepare()
     pieces = (hosted_page.script(checkout), '<form action="#/done" class="paymentWidgets" data-brands="VISA"></form>')
     hosted_page.show(page, *pieces)
@@ -195,7 +195,7 @@ def test_a_till_that_is_its_own_result_page_says_that_it_is_paid(page: Page, hos
         assert len(hosted_page.shop.visits_to(PAYMENT_PATH)) == 1
 
 
-def test_nobody_is_sent_to_and_fro_between_till_and_result(page: Page, hosted_page: HostedPage) -> None:
+def test_nobody_is_sent_to_and_fro_between_payment_page_and_result(page: Page, hosted_page: HostedPage) -> None:
     """However the shop leads back, whatever it tells of where one comes from; and the shopper can go on."""
     checkout = hosted_page.prepare()
     hosted_page.put_up('<meta name="referrer" content="no-referrer">', hosted_page.script(checkout), form("VISA"))
@@ -235,7 +235,7 @@ def test_the_back_button_leads_to_the_result_whatever_page_came_before(page: Pag
     assert len(hosted_page.shop.visits_to(BACK)) == 2
 
 
-def test_a_till_at_the_address_of_its_result_asks_the_shop_once_it_learns_that_it_is_paid(
+def test_a_payment_page_at_the_address_of_its_result_asks_the_shop_once_it_learns_that_it_is_paid(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     """There after a decline, or with the words of an earlier checkout in its address."""
@@ -259,8 +259,8 @@ def test_a_till_at_the_address_of_its_result_asks_the_shop_once_it_learns_that_i
 
 def test_a_result_in_another_window_leaves_nothing_to_pay_behind(page: Page, hosted_page: HostedPage) -> None:
     checkout = hosted_page.prepare()
-    wish = options({"shopperResultTarget": "receipt"})
-    hosted_page.show(page, wish, hosted_page.script(checkout), form("VISA"), form("PAYPAL"))
+    settings = options({"shopperResultTarget": "receipt"})
+    hosted_page.show(page, settings, hosted_page.script(checkout), form("VISA"), form("PAYPAL"))
     fill_card(page)
 
     with page.expect_popup() as opened:

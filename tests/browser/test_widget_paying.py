@@ -217,12 +217,12 @@ def test_what_is_wrong_is_said_beside_its_field_and_goes_away_when_mended(page: 
 
 def test_billing_address_and_the_box_that_saves_the_card(page: Page, hosted_page: HostedPage) -> None:
     checkout = hosted_page.prepare(billing__state="Styria")
-    wishes = {
+    settings = {
         "billingAddress": {"country": "AT"},
         "mandatoryBillingFields": {"country": True, "city": True},
         "registrations": {"requireCvv": False},
     }
-    hosted_page.show(page, options(wishes), form("VISA"), hosted_page.script(checkout))
+    hosted_page.show(page, options(settings), form("VISA"), hosted_page.script(checkout))
     fill_card(page)
     expect(page.locator('[name="billing.state"]')).to_have_count(0)
     pay_button(page).click()

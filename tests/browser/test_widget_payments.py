@@ -144,7 +144,7 @@ def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, hosted_page: Ho
 def test_the_holder_of_an_enrolled_card_is_asked_for_the_billing_address(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    """Nobody is told off for what was not asked for; whoever then leaves it empty is."""
+    """An optional field shows no error; once required, it shows one when left empty."""
     checkout = show_hosted_page(page, hosted_page, "VISA")
     address = page.locator(".wpwl-container-card .wpwl-group-billing")
     expect(address).to_have_count(0)
@@ -206,7 +206,7 @@ def test_a_shopper_approves_in_the_providers_window(page: Page, hosted_page: Hos
 def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_by_card(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    """The shop is told why the first brand refused: no field of the form could have been filled in better."""
+    """The shop learns why the first brand refused: no field of the form could have been filled in better."""
     refused = "({ name, brand, event, message, result }) => { window.fault = [name, brand, event, message, result]; }"
     told = options({}, onLightboxCancel="() => { window.cancelled = true; }", onError=refused)
     checkout = show_hosted_page(page, hosted_page, "VISA PAYPAL PREPAYMENT", told, paymentType="PA")
@@ -264,8 +264,8 @@ def test_a_stored_card_asks_for_its_code_where_the_shop_wants_it(
     page: Page, hosted_page: HostedPage, client: Client
 ) -> None:
     stored = client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
-    wish = options({"registrations": {"requireCvv": True, "hideInitialPaymentForms": True}})
-    checkout = show_hosted_page(page, hosted_page, "VISA", wish, **{"registrations[0].id": stored})
+    settings = options({"registrations": {"requireCvv": True, "hideInitialPaymentForms": True}})
+    checkout = show_hosted_page(page, hosted_page, "VISA", settings, **{"registrations[0].id": stored})
     block = page.locator(".wpwl-form-registrations")
     expect(page.locator(".wpwl-form-card")).to_be_hidden()
 

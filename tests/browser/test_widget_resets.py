@@ -38,7 +38,7 @@ ul, li { list-style: square; margin: 22px; padding: 8px }
 """
 PLACE = "body { margin: 0 } #place { position: absolute; left: 0; width: 600px }"
 SHEETS = ("tailwind3", "tailwind4", "bootstrap", "normalize", "wordpress", "theme")
-WISHES: Mapping[str, Any] = {
+SETTINGS: Mapping[str, Any] = {
     "billingAddress": {},
     "showBirthDate": True,
     "showCustomer": True,
@@ -96,7 +96,7 @@ def hosted_page(shop: Site, client: Client) -> HostedPage:
     return HostedPage(shop, client)
 
 
-def show(page: Page, hosted_page: HostedPage, sheet: str | None, **wishes: str) -> dict[str, dict[str, str]]:
+def show(page: Page, hosted_page: HostedPage, sheet: str | None, **settings: str) -> dict[str, dict[str, str]]:
     stored = hosted_page.client.post("/v1/registrations", CARD).json["id"]
     checkout = hosted_page.prepare(**{"registrations[0].id": stored})
     hosted_page.shop.pages["/theme.css"] = Reply(200, THEME.encode(), b"text/css")
@@ -106,9 +106,11 @@ def show(page: Page, hosted_page: HostedPage, sheet: str | None, **wishes: str) 
         sheets.append("/theme.css" if sheet == "theme" else serve_built(hosted_page.shop, f"{sheet}.css"))
     links = "".join(f"<link rel=stylesheet href={path}>" for path in sheets)
     place = f"<div id=place>{form('VISA MASTER DIRECTDEBIT_SEPA PAYPAL')}</div>"
-    hosted_page.put_up(links, options({**WISHES, **wishes}), place, hosted_page.script(checkout), styles_from="'self'")
+    hosted_page.put_up(
+        links, options({**SETTINGS, **settings}), place, hosted_page.script(checkout), styles_from="'self'"
+    )
     page.goto(hosted_page.shop.url + PAYMENT_PATH)
-    if wishes.get("layout") == "accordion":
+    if settings.get("layout") == "accordion":
         page.locator(".wpwl-method-card .wpwl-method-radio").check()
     expect(number_field(page.locator(".wpwl-container-card"))).to_be_visible()
     wait_for_styles(page)

@@ -33,7 +33,7 @@ WATCH_TICK = inline(
     window.addEventListener("pagehide", () => { sessionStorage.leftAt = Date.now(); });
     """
 )
-# Whoever waits for the tick waits for ever.
+# A page that waits for the tick waits for ever.
 NEVER_ENDS = inline(
     "const later = window.setTimeout; window.setTimeout = (run, ms) => later(run, ms === 500 ? 1e9 : ms);"
 )

@@ -25,7 +25,7 @@ class Watch:
         return taken
 
     def _hear(self, message: ConsoleMessage) -> None:
-        # Violations of a page's policy are told here too.
+        # Violations of a page's policy are reported here too.
         if message.type == "error":
             self.complaints.append(message.text)
 

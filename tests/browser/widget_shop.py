@@ -72,7 +72,7 @@ class HostedPage:
         return self.client.get(f"/v1/checkouts/{checkout.id}/{resource}").code
 
     def expect_home(self, page: Page, checkout: Prepared, resource: str = "payment") -> None:
-        """The shopper is at the result page, which was told which checkout to ask for and kept its own words."""
+        """The shopper is at the result page, whose address names the checkout and keeps its own query."""
         expect(page.get_by_role("heading", name="Welcome back")).to_be_visible()
         self.check_home(checkout, resource)
 

@@ -22,7 +22,7 @@ _MONTHS_KNOWN = _MONTHS_AHEAD + 12
 class Plan(StrEnum):
     YEARLY = "yearly"
     MONTHLY = "monthly"
-    """Its first times come while nobody is there."""
+    """Its first due times come while no gateway runs."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def read_calendar(client: Client) -> Calendar:
 
 
 def pass_deadlines(store: StoreReader) -> None:
-    """Whatever waits for an acquirer has waited long enough, and nobody has to sit it out."""
+    """Moves the clock past every time-out of the acquirer, so that no test has to wait for it."""
     store.query("INSERT INTO settings (name, value) VALUES ('clock_offset', '0') ON CONFLICT (name) DO NOTHING")
     move_clock(store, DEADLINE_S)
 

@@ -1,7 +1,7 @@
-"""Chains held against the acquirer's ledger and against themselves: balances, numbers and book counted a second time.
+"""Chains compared with the acquirer's ledger and with themselves: balances, positions and entries counted again.
 
-Counted with tables of their own, because those of the gateway are doubted here. Facts about single payments are
-compared in `books`.
+The tables are their own, because those of the gateway are doubted here. Facts about single payments are
+compared in `store_reader`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tollgate.payments.payment import State
 
 
 @dataclass(frozen=True)
-class Weight:
+class Effect:
     """A successful follow-up changes the payment that it names, its chain and the ledger by this."""
 
     draws: bool = False
@@ -24,25 +24,25 @@ class Weight:
     disputes: bool = False
     is_counted: bool = False
     net: int = 0
-    posting: tuple[str, str] = ("", "")
+    entry: tuple[str, str] = ("", "")
 
 
-WEIGHTS = {
-    "capture": Weight(draws=True, is_counted=True, net=1, posting=("held", "earned")),
-    "void": Weight(draws=True, posting=("held", "shopper")),
-    "reversal": Weight(draws=True, net=-1, posting=("earned", "shopper")),
-    "refund": Weight(draws=True, net=-1, posting=("earned", "shopper")),
-    "rebill": Weight(is_counted=True, net=1, posting=("shopper", "earned")),
-    "increment": Weight(adds=True, posting=("shopper", "held")),
-    "chargeback": Weight(disputes=True, net=-1, posting=("earned", "shopper")),
-    "technical_reversal": Weight(),
+EFFECTS = {
+    "capture": Effect(draws=True, is_counted=True, net=1, entry=("held", "earned")),
+    "void": Effect(draws=True, entry=("held", "shopper")),
+    "reversal": Effect(draws=True, net=-1, entry=("earned", "shopper")),
+    "refund": Effect(draws=True, net=-1, entry=("earned", "shopper")),
+    "rebill": Effect(is_counted=True, net=1, entry=("shopper", "earned")),
+    "increment": Effect(adds=True, entry=("shopper", "held")),
+    "chargeback": Effect(disputes=True, net=-1, entry=("earned", "shopper")),
+    "technical_reversal": Effect(),
 }
 """Every action that a crash test performs has a row."""
 FIRST_ENTRIES = {"PA": ("shopper", "held"), "DB": ("shopper", "earned"), "CD": ("earned", "shopper")}
 
 
 def find_chain_contradictions(store: StoreReader, acquirer: AcquirerProcess) -> list[str]:
-    """Empty when every balance, every number and every line of the book is what the transactions say it is."""
+    """Returns nothing when every balance, position and ledger entry is what the transactions say it is."""
     records = store.read_payments()
     followers: dict[str, list[Record]] = defaultdict(list)
     chains: dict[str, list[Record]] = defaultdict(list)
@@ -54,8 +54,8 @@ def find_chain_contradictions(store: StoreReader, acquirer: AcquirerProcess) -> 
         *(lie for record in records for lie in _compare_balance(record, followers[record.id])),
         *(lie for first in chains[""] for lie in _compare_chain(first, chains.get(first.id, []))),
         *(lie for record in records for lie in _compare_account(record, followers[record.id], acquirer)),
-        *_compare_book(records, store.read_lines()),
-        *(f"{record} has no seal" for record in records if not record.seal_length),
+        *_compare_entries(records, store.read_lines()),
+        *(f"{record} has no seal" for record in records if not record.signature_length),
     ]
 
 
@@ -63,11 +63,11 @@ def _compare_balance(record: Record, followers: Iterable[Record]) -> Iterator[st
     counted: Counter[str] = Counter()
     closed = 0
     for later in followers:
-        weight = WEIGHTS[later.action]
-        counted["drawn"] += weight.draws * (later.amount + later.releases)
-        counted["added"] += weight.adds * later.amount
-        counted["disputed"] += weight.disputes * later.amount
-        counted["draws"] += weight.is_counted
+        effect = EFFECTS[later.action]
+        counted["drawn"] += effect.draws * (later.amount + later.releases)
+        counted["added"] += effect.adds * later.amount
+        counted["disputed"] += effect.disputes * later.amount
+        counted["draws"] += effect.is_counted
         closed += later.closes
     if record.held:
         yield f"{record} still reserves {record.held}"
@@ -82,7 +82,7 @@ def _compare_chain(first: Record, later: list[Record]) -> Iterator[str]:
     positions = sorted(record.position for record in later)
     if positions != list(range(2, first.chain_length + 1)):
         yield f"{first} has a chain of {first.chain_length}, numbered {positions}"
-    net = sum(WEIGHTS[record.action].net * record.amount for record in later if record.state is State.APPROVED)
+    net = sum(EFFECTS[record.action].net * record.amount for record in later if record.state is State.APPROVED)
     if first.chain_net != net:
         yield f"{first} has a net of {first.chain_net}, its chain says {net}"
 
@@ -104,22 +104,22 @@ def _compare_account(record: Record, followers: Iterable[Record], acquirer: Acqu
         yield f"{record} has {record.drawn - released} drawn, the acquirer says {account}"
 
 
-def _compare_book(records: Iterable[Record], lines: Iterable[Line]) -> Iterator[str]:
+def _compare_entries(records: Iterable[Record], lines: Iterable[Line]) -> Iterator[str]:
     posted: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
     for line in lines:
         posted[line.payment_id][line.source, line.target, line.amount] += 1
     expected: Mapping[str, Counter[tuple[str, str, int]]] = {
-        record.id: Counter(_list_postings(record)) for record in records
+        record.id: Counter(_list_entries(record)) for record in records
     }
     for id in posted.keys() | expected.keys():
         if posted.get(id, Counter()) != expected.get(id, Counter()):
-            yield f"the book has {posted.get(id)} for {id}, and should have {expected.get(id)}"
+            yield f"the ledger has {posted.get(id)} for {id}, and should have {expected.get(id)}"
 
 
-def _list_postings(record: Record) -> Iterator[tuple[str, str, int]]:
+def _list_entries(record: Record) -> Iterator[tuple[str, str, int]]:
     if record.state is not State.APPROVED:
         return
-    source, target = WEIGHTS[record.action].posting if record.action else FIRST_ENTRIES[record.kind]
+    source, target = EFFECTS[record.action].entry if record.action else FIRST_ENTRIES[record.kind]
     if source:
         yield source, target, record.amount
     if record.releases:

@@ -1,6 +1,6 @@
 """Gateways that die over a checkout: while a shopper submits it, its merchant asks for it, or its shop is reminded.
 
-Which crash points, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
+The crash points, and what each may leave behind, are rows elsewhere; here they are only made and looked at.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def let_come_back(world: World, client: Client, cases: Iterable[CheckoutCase]) -
 def wake_reminders(store: StoreReader, *checkout_ids: str) -> None:
     """Due at once, while the checkout is young, so that chance cannot let its minute pass; of all where none is named.
 
-    The lease of whoever died is let run out, because it is wall time, which cannot be moved.
+    The lease of the dead process is left to run out, because it is wall time, which cannot be moved.
     """
     named = ", ".join(f"'{checkout_id}'" for checkout_id in checkout_ids)
     which = f" AND subject_id IN ({named})" if checkout_ids else ""

@@ -19,7 +19,7 @@ from tollgate.store.database import Probed, When
 class Moment(StrEnum):
     BEFORE = auto()
     DURING = auto()
-    """The step has begun, and nobody can say whether it was finished."""
+    """The step has begun, and it is unknown whether it was finished."""
     AFTER = auto()
 
 

@@ -1,6 +1,6 @@
 """Gateways that die at a crash point, again and again over one request, and what was found then and in the end.
 
-Which crash points, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
+The crash points, and what each may leave behind, are rows elsewhere; here they are only made and looked at.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ CB = Request("CB", ("DB",))
 
 
 def repeated(kind: str) -> Ending:
-    """Settled as pending when its process was dead, and then finished under the same key."""
+    """It was completed as pending when its process was dead, and then finished under the same key."""
     return Ending(f"{kind} approved `000.100.112`, executed once", "`000.200.000`, replayed")
 
 

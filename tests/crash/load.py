@@ -86,7 +86,7 @@ def pause(rng: random.Random, least_s: float, most_s: float) -> None:
 
 
 def check_aftermath(world: World, load: Load, client: Client) -> None:
-    """Everything settles by itself, and then every answer that any shop was given is still true."""
+    """Everything completes by itself, and then every answer that any shop was given is still true."""
     world.store.wait_until_nothing_is_open()
     assert find_contradictions(world.store, world.acquirer.read_ledger()) == []
     assert _find_broken_promises(world.store, load) == []

@@ -1,6 +1,6 @@
 """Gateways that die while other people are on their way with a payment, and how the way ends with the next gateway.
 
-Which crash points, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
+The crash points, and what each may leave behind, are rows elsewhere; here they are only made and looked at.
 """
 
 from __future__ import annotations

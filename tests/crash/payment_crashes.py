@@ -11,7 +11,7 @@ STORING = Request("DB", extra=_STORE, title="DB that stores its card")
 STORING_IN_VAIN = Request("DB", extra=_STORE, title="declined DB that stores its card", cents=DECLINED_CENTS)
 
 UNHEARD = Ending("nothing", "`000.100.112`")
-"""Nothing was recorded, so nobody was ever asked for money; the next try is the first."""
+"""Nothing was recorded, so the acquirer was never asked; the next try is the first."""
 REVERSED = "; RV approved `000.100.112`"
 
 

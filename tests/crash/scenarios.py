@@ -1,4 +1,4 @@
-"""One payment on its way through other people's hands: the shop orders, an issuer tells, a shopper comes back.
+"""One payment on its way through other people's hands: the shop orders, an issuer notifies, a shopper comes back.
 
 Every step is one request to whichever gateway is alive; taking it again is what people do who got no answer.
 """
@@ -26,7 +26,7 @@ BROWSER = {
 
 
 class Step(StrEnum):
-    """The words tell what somebody does who got no answer."""
+    """The words say what a caller does who got no answer."""
 
     ORDER = "repeated"
     COLLECT = "reloaded"
@@ -131,7 +131,7 @@ class Scenario:
             self.path = urlsplit(answer.json["redirect"]["url"]).path
 
     def _find_case(self) -> Case:
-        """The last one: whoever was asked twice answers to the second question."""
+        """The last challenge counts: an issuer that was asked twice answers the second request."""
         cents = self.amount.replace(".", "")
         return [case for case in self.world.merchants.cases if case.request["purchaseAmount"] == cents][-1]
 

@@ -1,6 +1,6 @@
 """One due time of one schedule, whose gateway dies at a crash point of its run: made, cut off, looked at.
 
-Which crash points, and what each may leave behind, is told as rows elsewhere.
+The crash points, and what each may leave behind, are rows elsewhere.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from acquirer import Entry
+from crash.background_cases import BackgroundCase, Stage
 from crash.calendars import Plan
 from crash.crashes import Request, describe_end
 from crash.schedule_checks import RunRow, Timetable, read_runs, wake
 from crash.store_reader import Record, StoreReader
-from crash.stored_cases import Stage, StoredCase
 from gateway import CARD, Client
 from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.opening import open_database
@@ -33,7 +33,7 @@ class RunRequest(Request):
 
 
 @dataclass
-class RunCase(StoredCase):
+class RunCase(BackgroundCase):
     schedule_id: ScheduleId = _NO_SCHEDULE
     timetable: Timetable = _NO_TIMES
 

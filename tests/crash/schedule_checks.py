@@ -1,6 +1,6 @@
-"""Runs of schedules held against their payments and against the acquirer's ledger: every due time once, and paid once.
+"""Runs of schedules compared with their payments and the acquirer's ledger: every due time is paid once.
 
-Read behind the gateway's back. Facts about single payments are compared in `books`.
+The tables are read directly. Facts about single payments are compared in `store_reader`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The gateway's tables held against the acquirer's ledger: what must be true once everything has settled.
+"""The gateway's tables compared with the acquirer's ledger once everything is complete.
 
-Read behind the gateway's back, because it is the gateway that is doubted.
+The tables are read directly, because it is the gateway that is doubted.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ WIRE_WORDS = {
     "increment": "increment",
     "renewal": "renewal",
 }
-"""The later transactions that the acquirer hears of, and under which name."""
+"""The follow-ups that are sent to the acquirer, and under which name."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Record:
     closed: int
     chain_length: int
     chain_net: int
-    seal_length: int
+    signature_length: int
 
     @property
     def is_technical(self) -> bool:
@@ -205,7 +205,7 @@ class StoreReader:
             events[subject_id].append(code)
         return events
 
-    def count_unanswered_claims(self) -> int:
+    def count_unanswered_keys(self) -> int:
         return int(self.query(f"SELECT count(*) FROM {schema.idempotency_records.name} WHERE status IS NULL")[0][0])
 
 
@@ -250,7 +250,7 @@ def find_contradictions(store: StoreReader, ledger: Mapping[str, Entry]) -> list
         *_compare_events(records, store.read_events()),
         *_find_double_charges(ledger.values()),
         *_compare_registrations(orders, store.read_registrations()),
-        *([f"{count} claims without an answer"] if (count := store.count_unanswered_claims()) else []),
+        *([f"{count} idempotency keys without an answer"] if (count := store.count_unanswered_keys()) else []),
     ]
 
 

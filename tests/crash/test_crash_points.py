@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from crash import further_crashes, method_crashes, stored_crashes
+from crash import background_crashes, further_crashes, method_crashes
 from crash.checkout_crashes import CHECKOUT_CRASHES
 from crash.crash_point import Moment
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
@@ -28,7 +28,7 @@ ALL_CRASHES = (
     *REVERSAL_CRASHES,
     *(
         crash
-        for shares in (stored_crashes.SHARES, stored_crashes.FURTHER_SHARES)
+        for shares in (background_crashes.SHARES, background_crashes.FURTHER_SHARES)
         for share in shares
         for crash in share
     ),

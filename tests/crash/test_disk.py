@@ -15,7 +15,7 @@ from gateway import Answer, Client
 
 APPROVED = "000.100.112"
 OUT_OF_SERVICE, UNKNOWN = (503, "800.800.800"), (500, "999.999.999")
-"""Nothing was begun, so it may be tried again; or it was sent, and nobody knows yet how it ends."""
+"""Nothing was begun, so it may be tried again; or it was sent, and its end is unknown."""
 ROOM_BYTES = 48 * 1024
 ORDERS_MAX = 200
 

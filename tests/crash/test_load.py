@@ -1,4 +1,4 @@
-"""Durability: servers and databases that die under load at moments nobody chose, with their files on a real disk.
+"""Durability: servers and databases that die under load at random moments, with their files on a real disk.
 
 The answers stay true and the money right.
 """

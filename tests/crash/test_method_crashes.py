@@ -1,6 +1,6 @@
 """kill -9 at every crash point of authenticated shoppers, of providers' pages and of bank accounts, on both databases.
 
-Whoever was on the way goes on with the next gateway: money moves once or not at all, and no secret outlives the end.
+Shoppers on the way go on with the next gateway: money moves once or not at all, and no secret outlives the end.
 """
 
 from __future__ import annotations

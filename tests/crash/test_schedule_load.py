@@ -1,4 +1,4 @@
-"""Schedules on servers that die at moments nobody chose, or for months: every due time is paid once or not at all."""
+"""Schedules on servers that die at random moments, or for months: every due time is paid once or not at all."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from acquirer import DECLINED_CENTS, Manner
+from crash.background_cases import wait_until_over
 from crash.calendars import Calendar, Plan, move_clock, read_calendar
 from crash.chain_checks import find_chain_contradictions
 from crash.load import pause
 from crash.schedule_cases import make_schedule
 from crash.schedule_checks import Timetable, bring_back, find_run_charges, find_run_lies, read_runs, set_aside
 from crash.store_reader import find_contradictions
-from crash.stored_cases import wait_until_over
 from crash.world import World
 from gateway import CARD, Client
 from tollgate.connectors.card import CHARGES

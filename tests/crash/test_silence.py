@@ -1,4 +1,4 @@
-"""An acquirer that falls silent, talks nonsense or is away for a while: what the merchant hears, and how it ends."""
+"""An acquirer that falls silent, talks nonsense or is away for a while: what the merchant gets, and how it ends."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CASES = (
     *(Case("CD", manner, PENDING, APPROVED, Fate.APPROVED) for manner in TOOK_MONEY),
     *(Case("CD", manner, PENDING, NOT_FOUND, Fate.BLOCKED) for manner in TOOK_NONE),
     Case("CD", Manner.ACT_AND_DROP, PENDING, DECLINED, Fate.DECLINED, cents=5),
-    # What the acquirer itself leaves open is asked about until it is decided, whoever's money it is.
+    # What the acquirer itself leaves open is asked about until it is decided.
     *(Case(kind, Manner.ACT_AND_PEND, PENDING, APPROVED, Fate.APPROVED) for kind in ("DB", "PA", "CD")),
     Case("DB", Manner.ACT_AND_PEND, PENDING, DECLINED, Fate.DECLINED, cents=5),
 )
@@ -105,15 +105,15 @@ def new_story(story: Story) -> Iterator[Story]:
     """Tests that go on paying use this: afterwards everything completes and agrees with the acquirer's ledger."""
     yield story
     story.world.store.wait_until_nothing_is_open()
-    check_books(story)
+    check_ledgers(story)
 
 
-def check_books(story: Story) -> None:
+def check_ledgers(story: Story) -> None:
     assert find_contradictions(story.world.store, story.world.acquirer.read_ledger()) == []
 
 
 def test_gateway_and_acquirer_tell_the_same_story(story: Story) -> None:
-    check_books(story)
+    check_ledgers(story)
 
 
 @of_every_case

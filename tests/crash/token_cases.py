@@ -1,6 +1,6 @@
-"""One stored card and its network token, whose gateway dies between the vault's word and its own: made, looked at.
+"""One registered card and its network token, whose gateway dies between the vault's answer and its own write.
 
-Which crash points, and what each may leave behind, is told as rows elsewhere.
+The crash points, and what each may leave behind, are rows elsewhere.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from acquirer import Entry
+from crash.background_cases import BackgroundCase, Stage, wait_while_time_passes
 from crash.crashes import Request
 from crash.store_reader import Record, Stored, StoreReader
-from crash.stored_cases import Stage, StoredCase, wait_while_time_passes
 from crash.world import PATIENCE_S, try_to
 from gateway import CARD, Answer, Client
 from tollgate.connectors import tokens
@@ -27,7 +27,7 @@ class TokenRequest(Request):
 
 
 @dataclass
-class TokenCase(StoredCase):
+class TokenCase(BackgroundCase):
     registration_id: str = ""
     others: frozenset[str] = frozenset()
     """Registrations that were there before."""

@@ -42,7 +42,7 @@ TABLES = (
 
 @dataclass
 class Stock:
-    """A store full of lives, made once; what is kept beside its tables puts them back before each test."""
+    """A store full of lives, made once; copies of its tables restore them before each test."""
 
     url: str
     keyring: Keyring

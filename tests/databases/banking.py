@@ -1,4 +1,4 @@
-"""A merchant that collects direct debits: its house on a store, its clock in the hand, its payments in one line."""
+"""A merchant that collects direct debits: its app on a store, a clock that tests move, payments in one line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ORDER = Order(
 
 
 class Bank:
-    """The house with the words of these tests."""
+    """The app with the operations of these tests."""
 
     def __init__(self, app: App, clock: FixedClock) -> None:
         self.app = app

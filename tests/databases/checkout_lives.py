@@ -1,6 +1,6 @@
-"""A store in which checkouts have lived: unpaid, held, paid, told of, storing, paid too late elsewhere, forgotten.
+"""A store with checkouts in every state: unpaid, locked, paid, read, registering, paid too late, forgotten.
 
-The rows are made by the stories themselves; nothing is written by hand here.
+The rows are made by the flows themselves; nothing is written by hand here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ PAYPAL = {"paymentBrand": "PAYPAL"}
 
 @dataclass
 class ProviderWire:
-    """A provider beside the acquirer, and an issuer that asks nobody."""
+    """A provider beside the acquirer, and an issuer that challenges nobody."""
 
     acquirer: ScriptedWire
     sessions: Sessions = field(default_factory=lambda: Sessions(lambda _path, _body: b""))
@@ -96,7 +96,7 @@ class CheckoutWorld:
         *script: bytes | Exception,
         kind: CheckoutKind = CheckoutKind.PAYMENT,
     ) -> str:
-        """The code that the shopper is told."""
+        """Returns the code that the shopper gets."""
         self.clock.at += SECOND
         self.provider.acquirer.script = list(script)
         sent = Submission(pairs=list(account.items()), address="127.0.0.1", accept=None, user_agent=None)

@@ -1,4 +1,4 @@
-"""A process that collects bank files and is killed at a moment it is told; run by the tests of kills, not by pytest."""
+"""A process that collects bank files and is killed at a given moment; run by the tests of kills, not by pytest."""
 
 from __future__ import annotations
 

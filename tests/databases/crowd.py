@@ -28,7 +28,7 @@ SELECT '{MERCHANT}', {_PAYMENT_ID}, '{CHANNEL}', CASE WHEN n % 2 = 0 THEN 'DB' E
  CASE WHEN n % 10 = 0 THEN 'the-same-again' ELSE 'order-' || CAST(n AS TEXT) END,
  '{{}}', '000.100.110', '{{}}', {_INSTANT} FROM numbers
 """
-_BOOK = f"""
+_ENTRIES = f"""
 {_NUMBERS} INSERT INTO ledger_entries
 (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)
 SELECT '{MERCHANT}', TIMED || {_PAYMENT_ID}, {_PAYMENT_ID}, '{CHANNEL}', 'EUR', 'shopper',
@@ -44,7 +44,7 @@ async def gather_crowd(db: Database, count: int) -> None:
     """Every second one a debit, and so earned; the others are authorisations. Every tenth has the same reference."""
     words = {"TIMED": _TIMED[db.dialect], "LAST": str(count - 1), ":": "\\:"}
     steps = []
-    for text in (_PAYMENTS, _BOOK):
+    for text in (_PAYMENTS, _ENTRIES):
         for word, meaning in words.items():
             text = text.replace(word, meaning)
         steps.append(Write(Statement(sa.text(text), is_write=True), {}, rows=count))

@@ -1,6 +1,6 @@
 """A store in which everything has happened at least once: every kind of transaction, every fate, two merchants.
 
-The rows are made by the stories themselves, with a wire that follows a script; nothing is written by hand here.
+The rows are made by the flows themselves, with a wire that follows a script; nothing is written by hand here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A store in which bank accounts and authenticated cards have lived: filed, taken back, blocked, asked, walked away.
 
-The rows are made by the stories themselves; nothing is written by hand here.
+The rows are made by the flows themselves; nothing is written by hand here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from unit.flows import shopping
 
 
 class DeafWire:
-    """Nothing that is sent arrives, and nobody can say so."""
+    """Nothing that is sent arrives, and the sender cannot know."""
 
     def __init__(self, _wire: Wire) -> None:
         pass

@@ -54,7 +54,7 @@ def make_payment(**changes: Any) -> Payment:
     return msgspec.structs.replace(payment, **changes)
 
 
-def make_settlement(payment: Payment, recovery_task: RecoveryTask | None = None, **changes: Any) -> Completion:
+def make_completion(payment: Payment, recovery_task: RecoveryTask | None = None, **changes: Any) -> Completion:
     members = {
         "state": State.APPROVED,
         "outcome": Outcome.APPROVED,

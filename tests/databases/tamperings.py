@@ -172,14 +172,14 @@ REMOVED = (
 
 ADDED = (
     Tampering(
-        "a copy with its seal",
+        "a copy with its signature",
         f"{_INSERT_FIRST}, mac FROM payments WHERE id = :id",
         "db",
         Proof.SIGNATURE,
         row_id=OTHER,
     ),
     Tampering(
-        "a copy without a seal",
+        "a copy without a signature",
         f"{_INSERT_FIRST}, NULL FROM payments WHERE id = :id",
         "db",
         Proof.SIGNATURE,
@@ -225,7 +225,7 @@ ADDED = (
 
 MOVED = (
     Tampering(
-        "seals swapped",
+        "signatures swapped",
         "UPDATE payments SET mac = (SELECT p.mac FROM payments AS p WHERE p.chain_id = payments.chain_id"
         " AND p.position = 7 - payments.position) WHERE position IN (3, 4) AND chain_id ="
         " (SELECT c.chain_id FROM payments AS c WHERE c.id = :id)",
@@ -251,9 +251,9 @@ MOVED = (
 )
 
 DISGUISED = (
-    Tampering("a seal taken away", "UPDATE payments SET mac = NULL WHERE id = :id", "db", Proof.SIGNATURE),
+    Tampering("a signature taken away", "UPDATE payments SET mac = NULL WHERE id = :id", "db", Proof.SIGNATURE),
     Tampering(
-        "a seal on what has no result",
+        "a signature on what has no result",
         "UPDATE payments SET mac = (SELECT p.mac FROM payments AS p WHERE p.merchant_id = :neighbour) WHERE id = :id",
         "DB started",
         Proof.SIGNATURE,
@@ -295,14 +295,14 @@ DISGUISED = (
     ),
 )
 
-_CLAIM_VALUES = {
+_KEY_VALUES = {
     "merchant_id": ":neighbour",
     "fingerprint": "body",
     "created_at": "created_at - 1",
     "status": "400",
     "body": "fingerprint",
 }
-KEPT_ANSWERS = tuple(
+STORED_ANSWERS = tuple(
     Tampering(
         f"{column} of a kept answer",
         f"UPDATE idempotency_keys SET {column} = {value} WHERE payment_id = :id",
@@ -311,7 +311,7 @@ KEPT_ANSWERS = tuple(
         "idempotency_keys",
         row_id="key",
     )
-    for column, value in _CLAIM_VALUES.items()
+    for column, value in _KEY_VALUES.items()
 )
 """A replayed answer is tied to these columns."""
 
@@ -324,5 +324,5 @@ TAMPERINGS = (
     *ADDED,
     *MOVED,
     *DISGUISED,
-    *KEPT_ANSWERS,
+    *STORED_ANSWERS,
 )

@@ -40,7 +40,7 @@ async def look(world: CheckoutWorld, attempt: str) -> Payment:
 
 
 async def give_up(world: CheckoutWorld, attempt: str) -> str:
-    """Returns the state that the form is told, or the code with which it was refused."""
+    """Returns the state that the form gets, or the code with which it was refused."""
     world.clock.at += SECOND
     try:
         answer = await abandon_attempt(world.app, world.ids["it"], attempt)

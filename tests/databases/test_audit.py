@@ -109,7 +109,7 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
     row_id = stock.ids.get(tampering.row_id, tampering.row_id) or stock.ids[tampering.on]
     told = [finding for finding in report.findings if finding.proof is tampering.proof]
     assert [f for f in told if f.table == tampering.table and row_id in f.row_id], _show(report.findings)
-    # Nothing is said of chains that were not touched.
+    # Chains that were not changed have no findings.
     assert report.findings_count <= 20, _show(report.findings)
 
 
@@ -140,7 +140,7 @@ async def test_work_of_any_kind_that_fails_again_and_again_is_named(store: Datab
     assert [(found.proof, found.row_id, found.text) for found in report.findings] == [(Proof.JOB, job.id, text)]
 
 
-async def test_broken_seals_are_not_blamed_on_the_key_file_even_if_all_are(store: Database, stock: Stock) -> None:
+async def test_wrong_signatures_are_not_blamed_on_the_key_file_even_if_all_are(store: Database, stock: Stock) -> None:
     """The cards sealed beside them still name its key."""
     await tamper(store, "UPDATE payments SET mac = substr(mac, 2) WHERE mac IS NOT NULL", rows=39)
 
@@ -161,12 +161,12 @@ async def test_only_so_many_findings_are_kept_and_the_rest_is_counted(store: Dat
 # ---- what is no finding ----
 
 
-async def test_keys_of_another_house_are_refused_instead_of_every_payment(store: Database) -> None:
+async def test_keys_of_another_host_are_refused_instead_of_every_payment(store: Database) -> None:
     with pytest.raises(KeyringError, match="not that of this store"):
         await audit(store, make_keyring())
 
 
-async def test_an_older_sealing_key_is_of_the_same_house(store: Database, stock: Stock) -> None:
+async def test_an_older_sealing_key_is_of_the_same_host(store: Database, stock: Stock) -> None:
     report = await audit(store, stock.keyring.with_new_key())
 
     assert report.findings_count == 0

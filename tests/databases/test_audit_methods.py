@@ -1,4 +1,4 @@
-"""The audit of what payment methods keep, on both databases: it passes what happened, and finds what a hand did."""
+"""The audit of rows of payment methods, on both databases: it passes what happened, and finds tampering."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
     told = [finding for finding in report.findings if finding.proof is tampering.proof]
     shown = [f"{finding.proof}: {finding.render()}" for finding in report.findings]
     assert [f for f in told if f.table == tampering.table and row_id in f.row_id], shown
-    # Nothing is said of what was not touched.
+    # Rows that were not changed have no findings.
     assert report.findings_count <= 10, shown
 
 

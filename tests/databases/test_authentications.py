@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from databases.samples import MERCHANT, StoredAnswer, make_idempotency_key, make_payment, make_settlement
+from databases.samples import MERCHANT, StoredAnswer, make_completion, make_idempotency_key, make_payment
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult, AuthenticationRow, Stage
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.store import authentications, payments
@@ -40,7 +40,7 @@ async def wait_for_shopper(db: Database, **changes: Any) -> tuple[Payment, Authe
     """A payment that waits, and what it waits for."""
     payment = make_payment()
     assert await payments.start_payment(db, payment, b"account", None)
-    completion = make_settlement(
+    completion = make_completion(
         payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000", mac=b"seal"
     )
     row = make_row(payment, **changes)
@@ -178,7 +178,7 @@ async def test_only_what_waits_is_reopened(db: Database, state: State) -> None:
     payment = make_payment()
     await payments.start_payment(db, payment, None, None)
     if state is not State.STARTED:
-        assert await payments.complete_payment(db, make_settlement(payment, state=state), None)
+        assert await payments.complete_payment(db, make_completion(payment, state=state), None)
     before = await get_payment(db, payment)
 
     assert not await db.write(payments.reopen_writes(payment, 1), label="test")
@@ -193,7 +193,7 @@ async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(
     waiting, _ = await wait_for_shopper(db)
     unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(waiting)]
     assert await db.write(unit, label="test")
-    again = make_settlement(
+    again = make_completion(
         await get_payment(db, waiting),
         RecoveryTask.INQUIRE,
         state=State.WAITING,
@@ -207,13 +207,13 @@ async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(
     assert await get_payment(db, waiting) == again.payment
 
 
-async def test_a_key_keeps_its_first_answer_when_the_payment_is_settled_again(db: Database) -> None:
+async def test_an_idempotency_key_keeps_its_first_answer_when_the_payment_is_completed_again(db: Database) -> None:
     payment = make_payment()
     await payments.start_payment(db, payment, None, make_idempotency_key("first"))
-    waits = make_settlement(payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000")
+    waits = make_completion(payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000")
     assert await db.write(payments.completion_writes(waits, StoredAnswer(200, b"waits")), label="test")
     assert await db.write(payments.reopen_writes(payment, 1), label="test")
-    ends = make_settlement(payment, completed_at=payment.created_at + 99)
+    ends = make_completion(payment, completed_at=payment.created_at + 99)
 
     assert await payments.complete_payment(db, ends, StoredAnswer(400, b"ended"))
 

@@ -1,4 +1,4 @@
-"""Files on both databases: every debit that succeeded is in exactly one of them, whoever collects and whatever dies."""
+"""Files on both databases: every debit that succeeded is in exactly one of them, whichever process collects or dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Returns on both databases: each becomes one chargeback, however often its file is read; what fits nothing is told."""
+"""Returns on both databases: each becomes one chargeback, however often its file is read; others are reported."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ async def test_what_a_refused_file_does_not_list_comes_back_with_the_rest(bank: 
     assert count(await take_returns(bank.app, [listed, whole])) == (0, 2, 0)
 
 
-async def test_the_books_agree_after_returns(bank: Bank) -> None:
+async def test_the_ledgers_agree_after_returns(bank: Bank) -> None:
     paid = await bank.pay()
     refunded, _ = await bank.follow("RF", paid, 200)
     await file_all(bank)

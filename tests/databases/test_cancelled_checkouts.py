@@ -25,7 +25,7 @@ async def test_of_a_cancellation_and_an_attempt_one_has_an_effect(world: Checkou
     assert not await cancel_checkout(database, seen, now)
     assert not await take(world, seen, ONE)
     assert not await database.write(lock_checkout_writes(seen, ONE, now), label="test")
-    # An approval that was weighed before the cancellation is undone, also where it was the last attempt.
+    # An approval that was checked before the cancellation is undone, also where it was the last attempt.
     assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)), label="test")
     assert (await look(world, "it")).state is CheckoutState.CANCELLED
 

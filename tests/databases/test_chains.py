@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from databases.samples import CHANNEL, MERCHANT, NOON, make_idempotency_key, make_payment, make_settlement
+from databases.samples import CHANNEL, MERCHANT, NOON, make_completion, make_idempotency_key, make_payment
 from outbox import list_events
 from tollgate.payments.chain import (
     ChainContext,
@@ -41,7 +41,7 @@ CHAIN_MAX = 1000
 async def begin(db: Database, kind: str, amount: int = 10_000, **changes: Any) -> Payment:
     payment = make_payment(payment_type=kind, money=Money(amount, "EUR"), created_at=NOON, **changes)
     await start_payment(db, payment, None, None)
-    await complete_payment(db, make_settlement(payment), None)
+    await complete_payment(db, make_completion(payment), None)
     return await read(db, payment.id)
 
 
@@ -110,7 +110,7 @@ async def test_a_started_transaction_is_numbered_and_has_reserved_its_amount(db:
     assert (await read(db, named.id)).balance == Balance(held=4_000, draws=1, chain_length=2)
 
 
-async def test_a_success_draws_what_was_reserved_and_writes_the_book_in_one_commit(db: Database) -> None:
+async def test_a_success_draws_what_was_reserved_and_writes_ledger_entries_in_one_commit(db: Database) -> None:
     named = await begin(db, "PA")
 
     capture = await follow(db, named, "CP", 4_000, is_final=True)
@@ -125,7 +125,7 @@ async def test_a_success_draws_what_was_reserved_and_writes_the_book_in_one_comm
     assert capture.id in {event.subject_id for event in await list_events(db, MERCHANT)}
 
 
-async def test_a_failure_gives_back_the_amount_and_reopens_the_door(db: Database) -> None:
+async def test_a_failure_gives_back_the_amount_and_removes_the_closure(db: Database) -> None:
     named = await begin(db, "PA")
 
     capture = await follow(db, named, "CP", 4_000, DECLINED, is_final=True)
@@ -143,7 +143,7 @@ async def test_a_failure_reopens_only_what_it_had_closed_itself(db: Database) ->
     assert (await read(db, named.id)).balance.closed == Closure.INCREMENTS
 
 
-async def test_a_transaction_is_settled_once(db: Database) -> None:
+async def test_a_transaction_is_completed_once(db: Database) -> None:
     named = await begin(db, "DB")
     refund = await follow(db, named, "RF", 4_000)
     again = complete(replace(refund, state=State.STARTED, result_code=""), APPROVED, NOON)
@@ -169,7 +169,7 @@ async def test_a_chain_of_chains_is_one_chain_and_is_read_in_its_order(db: Datab
     assert await list_chain(db, MerchantId("8a" + "9" * 30), first.id, CHAIN_MAX) == []
 
 
-async def test_a_claimed_key_is_taken_in_the_commit_of_the_reservation(db: Database) -> None:
+async def test_an_idempotency_key_is_taken_in_the_commit_of_the_reservation(db: Database) -> None:
     named = await begin(db, "DB")
     request = FollowUpRequest(payment_type="RF", money=Money(1_000, "EUR"))
     (one, plan), (other, _) = plan_attempt(named, named, request), plan_attempt(named, named, request)
@@ -188,7 +188,9 @@ async def test_a_claimed_key_is_taken_in_the_commit_of_the_reservation(db: Datab
 
 # ---- guards ----
 
-TOUCHED = Balance(added=500, drawn=3_000, held=2_000, disputed=7, draws=2, closed=Closure.REFUNDS, chain_net=-400)
+CHANGED_BALANCE = Balance(
+    added=500, drawn=3_000, held=2_000, disputed=7, draws=2, closed=Closure.REFUNDS, chain_net=-400
+)
 """This leaves 55.00 of 100.00."""
 
 GUARDS: list[tuple[dict[str, int], dict[str, int]]] = [
@@ -210,11 +212,11 @@ async def test_a_guard_holds_to_the_hundredth(db: Database, allowed: dict[str, i
     before = await read(db, first.id)
     assert before.left == 5_500
 
-    assert not await db.write(touch_and_start(first, **barred), label="test")
+    assert not await db.write(change_and_start(first, **barred), label="test")
     assert await read(db, first.id) == before
     assert len(await list_chain(db, MERCHANT, first.id, CHAIN_MAX)) == 1
 
-    assert await db.write(touch_and_start(first, **allowed), label="test")
+    assert await db.write(change_and_start(first, **allowed), label="test")
     assert len(await list_chain(db, MERCHANT, first.id, CHAIN_MAX)) == 2
 
 
@@ -256,7 +258,7 @@ async def test_only_a_started_transaction_within_a_chain_is_written_so(db: Datab
     assert await find_payment(db, MERCHANT, attempt.id) is None
 
 
-def touch_and_start(first: Payment, **balance_change: int) -> Any:
+def change_and_start(first: Payment, **balance_change: int) -> Any:
     attempt = make_payment(payment_type="CP", referenced_id=first.id, chain_id=first.id)
     return start_follow_up_writes(attempt, [BalanceChange(payment_id=first.id, chain_length=1, **balance_change)])
 
@@ -264,16 +266,16 @@ def touch_and_start(first: Payment, **balance_change: int) -> Any:
 async def set_balance(db: Database, first: Payment) -> None:
     """Moves an untouched balance to the one above."""
     names = ("added", "drawn", "held", "disputed", "draws", "closed", "chain_net")
-    balance_change = BalanceChange(payment_id=first.id, **{name: getattr(TOUCHED, name) for name in names})
+    balance_change = BalanceChange(payment_id=first.id, **{name: getattr(CHANGED_BALANCE, name) for name in names})
     assert await db.write(balance_change_writes(MERCHANT, balance_change), label="test")
 
 
 # ---- many at once ----
 
 
-async def race(db: Database, named: Payment, wishes: list[FollowUpRequest]) -> list[Payment]:
+async def race(db: Database, named: Payment, requests: list[FollowUpRequest]) -> list[Payment]:
     """All are judged by what was read before any of them is written; the attempts that won their reservation."""
-    planned = [plan_attempt(named, named, request) for request in wishes]
+    planned = [plan_attempt(named, named, request) for request in requests]
     won = await asyncio.gather(*(reserve(db, attempt, plan, named) for attempt, plan in planned))
     return [attempt for (attempt, _), is_won in zip(planned, won, strict=True) if is_won]
 
@@ -295,9 +297,9 @@ async def test_of_many_that_ask_at_once_exactly_as_many_win_as_there_is_money(
 async def test_captures_and_a_reversal_at_once_have_one_kind_of_winner(db: Database) -> None:
     for _ in range(5):
         named = await begin(db, "PA")
-        wishes = [FollowUpRequest(payment_type="CP", money=Money(1_000, "EUR"))] * 4
+        requests = [FollowUpRequest(payment_type="CP", money=Money(1_000, "EUR"))] * 4
 
-        winners = await race(db, named, [*wishes[:2], FollowUpRequest(payment_type="RV"), *wishes[2:]])
+        winners = await race(db, named, [*requests[:2], FollowUpRequest(payment_type="RV"), *requests[2:]])
 
         kinds = {attempt.payment_type for attempt in winners}
         assert kinds in ({"CP"}, {"RV"})

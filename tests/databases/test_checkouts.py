@@ -103,7 +103,7 @@ async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(w
 
 
 class Racing:
-    """Somebody takes a checkout before the first write of another, and lets it go after it."""
+    """Another attempt locks a checkout before the first write of this one, and unlocks it after it."""
 
     def __init__(self, world: CheckoutWorld, seen: Checkout) -> None:
         self.world, self.seen, self.database = world, seen, world.app.database
@@ -161,7 +161,7 @@ async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_i
     assert (refused.value.result.code, racing.writes) == ("800.700.100", 1)
 
 
-async def test_an_approval_holds_for_the_checkout_that_it_was_weighed_against(world: CheckoutWorld) -> None:
+async def test_an_approval_holds_for_the_checkout_that_it_was_checked_against(world: CheckoutWorld) -> None:
     seen, database = await prepare(world), world.app.database
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
     assert await database.write(checkouts.change_checkout_writes(seen, changed, world.clock.now()), label="test")
@@ -206,15 +206,15 @@ async def test_a_window_of_questions_is_shared_by_all_who_ask(world: CheckoutWor
     assert await checkouts.count_read(database, seen, now + MINUTE, 2, MINUTE)
 
 
-async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(world: CheckoutWorld) -> None:
-    """The other one pays after this one was weighed and before it is written."""
+async def test_an_approval_that_is_overtaken_between_two_reads_is_checked_again(world: CheckoutWorld) -> None:
+    """The other one pays after this one was checked and before it is written."""
     await world.prepare("it")
     await world.submit("it", PAYPAL)
     waiting = await world.remember_attempt("it", "waiting")
     database, looks = world.app.database, 0
 
     class Overtaken:
-        """Lets the other pay just before the settlement of a card is written."""
+        """Lets the other pay just before the completion of a card payment is written."""
 
         def __getattr__(self, name: str) -> object:
             return getattr(database, name)
@@ -361,7 +361,7 @@ async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, 
     assert await checkouts.purge_scripts(db, now + MINUTE + 1, 10) == 1
 
 
-async def test_a_house_without_a_door_promises_nothing(world: CheckoutWorld) -> None:
+async def test_an_app_without_an_endpoint_promises_nothing(world: CheckoutWorld) -> None:
     app: App = world.app
     await follow_scripts(app)
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from databases.samples import MERCHANT, list_written, make_idempotency_key, make_payment, make_settlement
+from databases.samples import MERCHANT, list_written, make_completion, make_idempotency_key, make_payment
 from outbox import list_events
 from postgres import PostgresCluster
 from tollgate.store.database import Unavailable
@@ -43,7 +43,7 @@ class Cable:
         async def receive() -> None:
             while chunk := await server_reader.read(65536):
                 if is_cut:
-                    # The server has committed, and nobody will ever hear it.
+                    # The server has committed, and the answer is lost.
                     break
                 writer.write(chunk)
             writer.close()
@@ -138,7 +138,7 @@ async def test_who_shares_a_batch_with_a_start_that_lost_the_race_is_written_alt
     assert "our trace" not in {payment.ndc for payment in written}
 
 
-async def test_a_settling_whose_answer_was_lost_is_found_again_and_happens_once(
+async def test_a_completion_whose_answer_was_lost_is_found_again_and_happens_once(
     cluster: PostgresCluster, postgres_url: str
 ) -> None:
     async with lay_cable(cluster, postgres_url) as (cable, url):
@@ -147,7 +147,7 @@ async def test_a_settling_whose_answer_was_lost_is_found_again_and_happens_once(
         await asyncio.gather(*[start_payment(db, payment, None, None) for payment in payments])
         cable.cut_reply_to = payments[0].id.encode()
 
-        answers = await asyncio.gather(*[complete_payment(db, make_settlement(payment), None) for payment in payments])
+        answers = await asyncio.gather(*[complete_payment(db, make_completion(payment), None) for payment in payments])
 
         assert cable.cuts == 1
         assert answers == [True] * 3
@@ -155,17 +155,17 @@ async def test_a_settling_whose_answer_was_lost_is_found_again_and_happens_once(
         await db.close()
 
 
-async def test_a_settling_that_lost_the_race_and_its_connection_is_still_refused(
+async def test_a_completion_that_lost_the_race_and_its_connection_is_still_refused(
     cluster: PostgresCluster, postgres_url: str
 ) -> None:
     async with lay_cable(cluster, postgres_url) as (cable, url):
         db = await open_database(url)
         payment = make_payment()
         await start_payment(db, payment, None, None)
-        await complete_payment(db, make_settlement(payment), None)
+        await complete_payment(db, make_completion(payment), None)
         cable.cut_reply_to = payment.id.encode()
 
-        late = make_settlement(payment, completed_at=payment.created_at + 77)
+        late = make_completion(payment, completed_at=payment.created_at + 77)
         assert not await complete_payment(db, late, None)
 
         assert cable.cuts == 1
@@ -196,7 +196,7 @@ async def test_payments_go_on_when_the_server_ends_every_connection(
         for _ in range(40):
             payment = make_payment()
             if await start_payment(db, payment, None, None) and await complete_payment(
-                db, make_settlement(payment), None
+                db, make_completion(payment), None
             ):
                 done.append(payment.id)
         return done

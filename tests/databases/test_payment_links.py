@@ -1,4 +1,4 @@
-"""Rows of payment links on both databases: one checkout at a time, whoever is first; let go of in time, and sealed."""
+"""Rows of payment links on both databases: one checkout at a time, unlocked in time, and sealed."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ async def test_a_link_is_wiped_and_forgotten_and_its_checkout_not_before(world: 
     assert await RUNS["forgotten checkouts"](world.app) == 1
 
 
-# ---- seals ----
+# ---- sealing ----
 
 
 async def test_what_was_prepared_is_read_by_nobody_in_the_store(world: CheckoutWorld) -> None:

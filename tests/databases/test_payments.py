@@ -12,9 +12,9 @@ from databases.samples import (
     MERCHANT,
     StoredAnswer,
     list_written,
+    make_completion,
     make_idempotency_key,
     make_payment,
-    make_settlement,
 )
 from outbox import list_events
 from postgres import PostgresCluster
@@ -75,7 +75,7 @@ async def test_completing_writes_the_result_its_event_its_recovery_task_and_the_
 ) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, make_idempotency_key("key-1"))
-    completion = make_settlement(payment, RecoveryTask.REVERSE, state=State.DECLINED, result_code="900.100.300")
+    completion = make_completion(payment, RecoveryTask.REVERSE, state=State.DECLINED, result_code="900.100.300")
 
     assert await complete_payment(db, completion, StoredAnswer(400, b'{"ndc":"x"}'))
 
@@ -93,11 +93,11 @@ async def test_completing_writes_the_result_its_event_its_recovery_task_and_the_
     )
 
 
-async def test_a_second_settling_is_refused_and_changes_nothing(db: Database) -> None:
+async def test_a_second_completion_is_refused_and_changes_nothing(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
-    first = make_settlement(payment)
-    second = make_settlement(payment, RecoveryTask.REVERSE, state=State.DECLINED, completed_at=payment.created_at + 9)
+    first = make_completion(payment)
+    second = make_completion(payment, RecoveryTask.REVERSE, state=State.DECLINED, completed_at=payment.created_at + 9)
 
     assert await complete_payment(db, first, None)
     assert not await complete_payment(db, second, None)
@@ -107,10 +107,10 @@ async def test_a_second_settling_is_refused_and_changes_nothing(db: Database) ->
     assert await lease_due(db, now=2**60, wall_now=1, owner="me", lease_s=1, limit=9) == []
 
 
-async def test_of_many_settlings_at_once_exactly_one_counts(db: Database) -> None:
+async def test_of_many_completions_at_once_exactly_one_counts(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
-    rivals = [make_settlement(payment, completed_at=payment.created_at + n) for n in range(30)]
+    rivals = [make_completion(payment, completed_at=payment.created_at + n) for n in range(30)]
 
     answers = await asyncio.gather(*[complete_payment(db, rival, None) for rival in rivals])
 
@@ -120,8 +120,8 @@ async def test_of_many_settlings_at_once_exactly_one_counts(db: Database) -> Non
     assert [event.created_at for event in await list_events(db, MERCHANT)] == [winner.payment.completed_at]
 
 
-async def test_settling_a_payment_that_does_not_exist_is_refused(db: Database) -> None:
-    assert not await complete_payment(db, make_settlement(make_payment()), None)
+async def test_completing_a_payment_that_does_not_exist_is_refused(db: Database) -> None:
+    assert not await complete_payment(db, make_completion(make_payment()), None)
     assert await list_events(db, MERCHANT) == []
 
 
@@ -173,14 +173,14 @@ async def test_neighbours_in_a_batch_keep_their_own_keys(db: Database) -> None:
     )
 
 
-async def test_a_claim_past_its_lifetime_is_absent_and_can_be_taken_over(db: Database) -> None:
+async def test_an_idempotency_key_past_its_lifetime_is_absent_and_can_be_taken_over(db: Database) -> None:
     first, second = make_payment(), make_payment()
     early, late = (
         make_idempotency_key("key"),
         make_idempotency_key("key", created_at=make_idempotency_key("key").created_at + DAY + 1),
     )
     await start_payment(db, first, None, early)
-    await complete_payment(db, make_settlement(first), StoredAnswer(200, b"first"))
+    await complete_payment(db, make_completion(first), StoredAnswer(200, b"first"))
     assert await find_idempotency_record(db, CHANNEL, "key", late.created_at - DAY) is None
 
     assert await start_payment(db, second, None, late)
@@ -197,14 +197,14 @@ async def test_a_payment_that_lost_its_key_does_not_answer_for_the_new_owner(db:
         db, second, None, make_idempotency_key("key", created_at=make_idempotency_key("key").created_at + DAY + 1)
     )
 
-    assert await complete_payment(db, make_settlement(first), StoredAnswer(200, b"too late"))
+    assert await complete_payment(db, make_completion(first), StoredAnswer(200, b"too late"))
 
     idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
     assert idempotency_key is not None
     assert idempotency_key.status is None
 
 
-async def test_purging_takes_the_oldest_claims_and_says_how_many(db: Database) -> None:
+async def test_purging_takes_the_oldest_idempotency_keys_and_says_how_many(db: Database) -> None:
     start = make_idempotency_key("key").created_at
     for n in range(5):
         await start_payment(db, make_payment(), None, make_idempotency_key(f"key-{n}", created_at=start + n))
@@ -229,7 +229,7 @@ async def test_only_attempts_past_their_deadline_are_overdue(db: Database) -> No
     late, completed, young = (make_payment(deadline_at=deadline) for deadline in (100, 50, 300))
     for payment in (late, completed, young):
         await start_payment(db, payment, None, None)
-    await complete_payment(db, make_settlement(completed), None)
+    await complete_payment(db, make_completion(completed), None)
 
     assert await list_overdue(db, 200, 10) == [late]
 
@@ -297,7 +297,7 @@ async def test_a_unit_whose_guard_fails_is_undone_as_a_whole(db: Database) -> No
     original = make_payment()
     await start_payment(db, original, None, None)
     reversal = make_payment(payment_type="RV", chain_id=original.id, referenced_id=original.id)
-    unit = start_follow_up_writes(reversal, []) + completion_writes(make_settlement(original), expected=State.WAITING)
+    unit = start_follow_up_writes(reversal, []) + completion_writes(make_completion(original), expected=State.WAITING)
 
     assert not await db.write(unit, label="test")
 
@@ -323,12 +323,12 @@ async def test_a_unit_that_breaks_is_undone_and_its_neighbours_are_not(db: Datab
     assert await find_payment(db, MERCHANT, second.id) == second
 
 
-async def test_a_unit_settles_from_the_state_it_expects(db: Database) -> None:
+async def test_a_unit_completes_from_the_state_it_expects(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, make_idempotency_key("key"))
-    unresolved = make_settlement(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)
+    unresolved = make_completion(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)
     await complete_payment(db, unresolved, None)
-    approved = make_settlement(payment, completed_at=payment.created_at + 99)
+    approved = make_completion(payment, completed_at=payment.created_at + 99)
 
     assert await db.write(
         completion_writes(approved, StoredAnswer(200, b"late"), expected=State.UNRESOLVED), label="test"
@@ -347,7 +347,7 @@ async def test_a_unit_may_queue_a_recovery_task(db: Database) -> None:
     await start_payment(db, payment, None, None)
 
     assert await db.write(
-        completion_writes(make_settlement(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)), label="test"
+        completion_writes(make_completion(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)), label="test"
     )
 
     [job] = await lease_due(db, now=2**60, wall_now=1, owner="me", lease_s=1, limit=9)

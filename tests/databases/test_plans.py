@@ -80,14 +80,14 @@ async def test_every_read_of_sqlite_goes_by_an_index(tmp_path: Path, statement: 
     assert not [line for line in plan if line.startswith("SCAN")]
 
 
-async def test_settling_on_sqlite_goes_by_the_primary_key(tmp_path: Path) -> None:
+async def test_completing_on_sqlite_uses_the_primary_key(tmp_path: Path) -> None:
     plan = await explain_sqlite(tmp_path, _COMPLETE_TEXT, _COMPLETE_TEXT.count("?"))
 
     assert [line.partition(" (")[0] for line in plan] == [f"SEARCH {BY_KEY}"]
 
 
 @pytest.mark.parametrize("text", [COMPLETE.lean, COMPLETE.rich], ids=["lean", "rich"])
-async def test_settling_on_postgresql_goes_by_primary_keys_from_the_first_row_on(
+async def test_completing_on_postgresql_uses_primary_keys_from_the_first_row_on(
     cluster: PostgresCluster, postgres_template: str, text: BatchText
 ) -> None:
     connection = await asyncpg.connect(cluster.create_database(postgres_template), server_settings=BATCH_SETTINGS)

@@ -1,4 +1,4 @@
-"""Stored accounts under another key, on both databases: all of them, whatever happens to them meanwhile."""
+"""Registrations under another key, on both databases: all of them, whatever happens to them meanwhile."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from databases.banking import MERCHANT, Bank, open_bank
-from databases.storing import CARD_NUMBERS, look, order_card, read_row, store
+from databases.registering import CARD_NUMBERS, look, order_card, read_row, store
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.operations.accounts import make_registration_owner, open_registration

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
+from databases.registering import look, read_row
 from databases.samples import make_idempotency_key
-from databases.storing import look, read_row
 from outbox import list_events
 from tollgate.catalog.rule import Situation
 from tollgate.contract.answers import Answer
@@ -268,7 +268,7 @@ async def test_a_change_too_often_overtaken_gives_up_and_says_so(bank: Bank, mon
 # ---- keys ----
 
 
-async def test_a_key_is_claimed_with_its_answer_or_not_at_all(bank: Bank) -> None:
+async def test_an_idempotency_key_is_stored_with_its_answer_or_not_at_all(bank: Bank) -> None:
     db, idempotency_key = bank.app.database, make_idempotency_key("key-1")
     first, second = Answer(200, b"first"), Answer(200, b"second")
 
@@ -280,7 +280,7 @@ async def test_a_key_is_claimed_with_its_answer_or_not_at_all(bank: Bank) -> Non
     assert (stored.payment_id, stored.status, stored.body) == (NO_PAYMENT, 200, b"first")
 
 
-async def test_without_a_key_nothing_is_claimed(bank: Bank) -> None:
+async def test_without_an_idempotency_key_nothing_is_stored_under_one(bank: Bank) -> None:
     assert keep_answer_writes(bank.app, Call(CHANNEL, "ndc"), Answer(200, b"")) == []
 
 

@@ -1,5 +1,5 @@
-"""A registration and the payment that makes it, on both databases: they end together, whoever comes first and whoever
-dies. The statements that see to it go by keys.
+"""A registration and the payment that makes it, on both databases: they end together, whichever is first
+or dies. The statements that see to it go by keys.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from tollgate.store.payments import list_overdue
 from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, Refusal
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_app
-from unit.flows.keeping import (
+from unit.flows.chains import DECLINED, PENDING, read, run_only_job
+from unit.flows.registering import (
     ALONE,
     CARD,
     INITIAL,
@@ -36,13 +37,12 @@ from unit.flows.keeping import (
     approve,
     get_reference,
     is_sealed,
-    keep_card,
     list_announced,
     look_at,
+    register_card,
     send,
 )
 from unit.flows.shopping import BASE_URL, BROWSER_FIELDS, CHALLENGE, Bank, Shopper, run_due, tick
-from unit.flows.telling import DECLINED, PENDING, read, run_only_job
 
 pytestmark = pytest.mark.anyio
 ROUNDS = 5
@@ -79,7 +79,7 @@ async def leave_started(app: App, wire: ScriptedWire) -> Payment:
 
 
 async def check_end(app: App, payment_id: str) -> RegistrationState:
-    """Payment, registration, what is sealed of it and what is announced of it tell one story."""
+    """Payment, registration, its sealed account and its events agree."""
     payment = await read(app, payment_id)
     registration = await look_at(app, payment.registration_id)
     assert registration.state is FATES[payment.state]
@@ -109,7 +109,7 @@ async def test_of_a_result_and_a_worker_that_gave_up_one_decides_both(app: App, 
 
 
 @pytest.mark.parametrize("is_worker_first", [False, True])
-async def test_whoever_settles_second_changes_nothing(app: App, wire: ScriptedWire, is_worker_first: bool) -> None:
+async def test_a_second_completion_changes_nothing(app: App, wire: ScriptedWire, is_worker_first: bool) -> None:
     left = await leave_started(app, wire)
     approved = Verdict(outcome=Outcome.APPROVED, code="000.100.110")
     tick(app)
@@ -199,7 +199,7 @@ async def remove(app: App, registration_id: str) -> bool:
 
 @pytest.mark.parametrize("answer", [approve("REF"), DECLINED])
 async def test_one_that_was_removed_while_it_waited_stays_removed(app: App, wire: ScriptedWire, answer: bytes) -> None:
-    """The payment is settled all the same, because money does not wait for a card that nobody wants kept."""
+    """The payment is completed all the same, because money does not wait for a registration."""
     wire.script = [PENDING, answer]
     told = await send(app, CARD, KEEP)
     assert await remove(app, told.registration_id)
@@ -216,7 +216,7 @@ async def test_one_that_was_removed_while_it_waited_stays_removed(app: App, wire
 
 async def test_a_series_that_begins_is_not_overwritten_by_who_has_not_seen_it(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     found = await registrations.find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     seen, sealed, token = found
@@ -232,7 +232,7 @@ async def test_a_series_that_begins_is_not_overwritten_by_who_has_not_seen_it(ap
 
 async def test_a_removed_card_begins_no_series(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), PENDING, approve("SCHEME2")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     begun = await send(app, INITIAL, stored=registration_id)
     await remove(app, registration_id)
 
@@ -244,7 +244,7 @@ async def test_a_removed_card_begins_no_series(app: App, wire: ScriptedWire) -> 
 
 async def test_many_payments_from_one_card_at_once_all_go_through(app: App) -> None:
     """This holds also on a day on which the use of the card is noted."""
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     tick(app, DAY)
 
     told = await asyncio.gather(*(send(app, ALONE, stored=registration_id) for _ in range(20)))
@@ -256,7 +256,7 @@ async def test_many_payments_from_one_card_at_once_all_go_through(app: App) -> N
 
 
 async def test_a_card_that_is_removed_in_the_middle_is_paid_with_before_and_not_after(app: App) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     await asyncio.gather(
         *(send(app, ALONE, stored=registration_id) for _ in range(5)),
         remove(app, registration_id),
@@ -271,8 +271,8 @@ async def test_a_card_that_is_removed_in_the_middle_is_paid_with_before_and_not_
 
 async def test_a_channel_that_reuses_finds_the_newest_of_several(app: App) -> None:
     reusing = replace(CHANNEL, reuses_registrations=True)
-    await keep_card(app)
-    newest = await keep_card(app)
+    await register_card(app)
+    newest = await register_card(app)
 
     told = await asyncio.gather(*(send(app, CARD, KEEP, channel=reusing) for _ in range(5)))
 

@@ -39,7 +39,7 @@ def ask_payments(search: Search, after: Place | None) -> Page:
     return reports.make_search(reports.shape_search(search)), params
 
 
-def ask_postings(period: Period, after: Place | None) -> Page:
+def ask_entries(period: Period, after: Place | None) -> Page:
     params = reports.bind_period(SHOP, period, after) | {"limit": LIMIT, "skipped": 0}
     return reports.make_report_entries(reports.shape_period(period)), params
 
@@ -57,8 +57,8 @@ async def fill(url: str) -> dict[str, tuple[Page, Page]]:
     return {
         "payments": (ask_payments(EVERYTHING, None), ask_payments(EVERYTHING, place)),
         "one reference": (ask_payments(SAME_AGAIN, None), ask_payments(SAME_AGAIN, place)),
-        "the book": (ask_postings(PERIOD, None), ask_postings(PERIOD, posted)),
-        "the book backwards": (ask_postings(BACKWARDS, None), ask_postings(BACKWARDS, early)),
+        "the book": (ask_entries(PERIOD, None), ask_entries(PERIOD, posted)),
+        "the book backwards": (ask_entries(BACKWARDS, None), ask_entries(BACKWARDS, early)),
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from databases.crowd import TIED, gather_crowd, name_payment
-from databases.samples import MERCHANT, NOON, SHOP, make_payment, make_settlement
+from databases.samples import MERCHANT, NOON, SHOP, make_completion, make_payment
 from tollgate.payments.ledger import BalanceChange, LedgerAccount
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import Payment, State
@@ -42,7 +42,7 @@ async def write(db: Database, **changes: Any) -> Payment:
 
 async def earn(db: Database, **changes: Any) -> Payment:
     payment = await write(db, **changes)
-    completion = make_settlement(payment)
+    completion = make_completion(payment)
     assert await complete_payment(db, completion, None)
     return completion.payment
 
@@ -178,11 +178,11 @@ async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: 
     ] == []
 
 
-async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> None:
+async def test_ledger_entries_are_listed_in_both_orders_and_by_payment_type(db: Database) -> None:
     taken = await earn(db, money=Money(100, "EUR"))
     given = await earn(db, money=Money(30, "EUR"), payment_type="CD", test_mode=TestMode.EXTERNAL)
     failed = await write(db)
-    completion = make_settlement(failed, state=State.DECLINED, result_code="800.100.151")
+    completion = make_completion(failed, state=State.DECLINED, result_code="800.100.151")
     assert await complete_payment(db, completion, None)
 
     async def list_ids(**changes: Any) -> list[str]:
@@ -210,7 +210,7 @@ async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> N
 
 
 @pytest.mark.parametrize("is_newest_first", [False, True])
-async def test_walking_through_the_book_meets_every_posting_once(db: Database, is_newest_first: bool) -> None:
+async def test_paging_through_the_ledger_returns_every_entry_once(db: Database, is_newest_first: bool) -> None:
     await gather_crowd(db, CROWD)
     period = replace(ALWAYS, is_newest_first=is_newest_first)
     met: list[str] = []

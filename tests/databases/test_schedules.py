@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from databases.schedule_processes import BEGIN, CountingWire, keep_time, open_app, set_time
 from databases.test_plans import explain_sqlite
-from databases.timekeeping import BEGIN, CountingWire, keep_time, open_app, set_time
 from postgres import PostgresCluster
 from tollgate.operations.app import App
 from tollgate.payments.cron import CronPlan, parse_plan
@@ -122,7 +122,7 @@ async def test_real_processes_on_one_server_charge_every_due_time_once(
     await register_card(app)
     made = [await plan_payments(app, plan) for plan, _ in PLANS for _ in range(3)]
     until = at("2027-12-01")
-    script = [sys.executable, str(TESTS / "databases" / "timekeeper.py"), url, str(tmp_path / "keys.json")]
+    script = [sys.executable, str(TESTS / "databases" / "schedule_process.py"), url, str(tmp_path / "keys.json")]
     script += [str(tmp_path / "charges"), str(until)]
 
     running = [

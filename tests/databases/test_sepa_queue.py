@@ -159,7 +159,7 @@ async def test_nonsense_is_declined_and_leaves_nothing(queue: SepaQueue, path: s
     assert (answer["status"], answer["response_code"]) == ("declined", "message")
 
 
-async def test_a_store_that_is_gone_is_a_desk_that_is_silent(db: Database) -> None:
+async def test_without_a_store_the_sepa_queue_is_silent(db: Database) -> None:
     class Gone:
         dialect = db.dialect
 

@@ -1,4 +1,4 @@
-"""Wallet keys belong to the directory, and a token's use is claimed once, whoever comes at the same time."""
+"""Wallet keys are in the merchant cache, and a token is used once among parallel requests."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_key_is_rewrapped_only_from_what_was_read(db: Database) -> None:
     assert [key.sealed_key for key in await merchants.list_wallet_keys(db)] == [b"new"]
 
 
-async def test_a_use_is_claimed_once_by_everybody_together(url: str) -> None:
+async def test_a_wallet_token_is_used_once_among_parallel_requests(url: str) -> None:
     databases = [await open_database(url) for _ in range(2)]
 
     idempotency_records = [

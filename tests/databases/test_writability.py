@@ -1,4 +1,4 @@
-"""A database that can be read and not written: nothing is stored, everybody is told, and it goes on by itself."""
+"""A database that can be read and not written: nothing is stored, callers learn of it, and it recovers by itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from databases.samples import MERCHANT, make_payment, make_settlement
+from databases.samples import MERCHANT, make_completion, make_payment
 from postgres import PostgresCluster
 from tollgate.store import database as watching
 from tollgate.store.opening import open_database
@@ -95,11 +95,11 @@ async def test_what_cannot_be_written_is_told_and_nothing_is_half_done(stage: St
     assert await db.find_trouble() is None
 
     stage.refuse()
-    # Certainly not written, whichever of the two it is: whoever is told so may try again.
+    # It was not written in either case, so the caller may try again.
     with pytest.raises((watching.Damaged, watching.Unavailable)):
         await start_payment(db, during, None, None)
     with pytest.raises((watching.Damaged, watching.Unavailable)):
-        await complete_payment(db, make_settlement(before), None)
+        await complete_payment(db, make_completion(before), None)
     assert "written" in (await db.find_trouble() or "")
     assert await find_payment(db, MERCHANT, during.id) is None
     assert await find_payment(db, MERCHANT, before.id) == before

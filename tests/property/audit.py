@@ -62,7 +62,7 @@ class Row:
 
 _rows = Statement(sa.text(f"SELECT {', '.join(Row.__dataclass_fields__)} FROM payments ORDER BY position, created_at"))
 _events = Statement(sa.text("SELECT subject_id, created_at, result_code FROM outbox"))
-_book = Statement(sa.text("SELECT payment_id, source, target, amount, channel_id, currency FROM ledger_entries"))
+_ledger = Statement(sa.text("SELECT payment_id, source, target, amount, channel_id, currency FROM ledger_entries"))
 _jobs = Statement(sa.text("SELECT subject_id, topic FROM jobs"))
 
 
@@ -79,7 +79,7 @@ async def read_tables(db: Database) -> Tables:
     return Tables(
         rows={row.id: row for row in rows},
         events={(each[0], each[1], each[2]) for each in await db.fetch(_events, {})},
-        lines=[(each[0], each[1], each[2], each[3], each[4], each[5]) for each in await db.fetch(_book, {})],
+        lines=[(each[0], each[1], each[2], each[3], each[4], each[5]) for each in await db.fetch(_ledger, {})],
         jobs={each[0]: each[1] for each in await db.fetch(_jobs, {})},
     )
 
@@ -96,7 +96,7 @@ def check_tables(tables: Tables, memory: Memory, ledger: dict[str, Entry]) -> No
     for first in memory.deeds.values():
         if first.named is None:
             check_chain([tables.rows[deed.id] for deed in memory.chain(first)])
-    check_book(tables, memory)
+    check_ledger(tables, memory)
     assert all(entry.executions <= 1 and not entry.contradictions for entry in ledger.values())
 
 
@@ -135,7 +135,7 @@ def check_balance(row: Row, deed: Deed, memory: Memory) -> None:
 
 
 def check_owed(row: Row, deed: Deed, memory: Memory, tables: Tables) -> None:
-    """Whatever is undecided has somebody who will decide it, and nothing else has."""
+    """Every undecided payment has a worker that will decide it, and no other has."""
     is_doubtful = deed.fate is Fate.FAILED and deed.code == SILENT and is_given_back(deed.kind)
     undone = [each for each in memory.deeds.values() if each.named is deed and each.does == "technical_reversal"]
     if deed.fate is Fate.OPEN:
@@ -167,7 +167,7 @@ def check_chain(rows: list[Row]) -> None:
     assert sum(row.amount for row in done if row.action in ("refund", "reversal")) <= taken
 
 
-def check_book(tables: Tables, memory: Memory) -> None:
+def check_ledger(tables: Tables, memory: Memory) -> None:
     lines: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     sums: Counter[tuple[str, str, str]] = Counter()
     totals: Counter[tuple[str, str]] = Counter()
@@ -187,7 +187,7 @@ def check_book(tables: Tables, memory: Memory) -> None:
             assert tables.rows[first.id].chain_net == memory.net(first)
 
 
-async def check_seals(app: App, rows: list[Row]) -> None:
+async def check_signatures(app: App, rows: list[Row]) -> None:
     for row in rows:
         payment = await find_payment(app.database, MerchantId(row.merchant_id), row.id)
         assert payment is not None

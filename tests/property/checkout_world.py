@@ -1,7 +1,7 @@
-"""A till: checkouts on a real store, shoppers with several windows, a provider, an issuer and a moody acquirer.
+"""Checkouts on a real store, shoppers with several windows, a provider, an issuer and a moody acquirer.
 
-Whatever they do in whatever order, a checkout is paid once, by the attempt that it names. That is held here against
-the rows and against the acquirer's own books.
+Whatever they do in whatever order, a checkout is paid once, by the attempt that it names. That is compared with
+the rows and with the acquirer's own ledger.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _owed = Statement(sa.text("SELECT id FROM jobs WHERE topic <> 'remind'"))
 Story = Callable[[], Awaitable[object]]
 
 
-class TillWire:
+class CheckoutWire:
     """The wire reaches every partner; the acquirer has moods, and a provider may fall silent."""
 
     def __init__(self) -> None:
@@ -93,14 +93,14 @@ class Away:
     """A shopper at the issuer's page, in a window of its own."""
 
     shopper_token: str
-    results_ticket: str
+    results_token: str
     server_id: str
 
 
 @dataclass
 class CheckoutWorld:
     app: App
-    wire: TillWire
+    wire: CheckoutWire
     clock: TickingClock
     checkout_ids: list[str] = field(default_factory=list)
     away: list[Away] = field(default_factory=list)
@@ -134,7 +134,7 @@ class CheckoutWorld:
             "eci": "05",
             "authenticationValue": PROOF,
         }
-        await accept_challenge_result(self.app, away.results_ticket, json.dumps(message).encode())
+        await accept_challenge_result(self.app, away.results_token, json.dumps(message).encode())
         page_url = f"{BASE_URL}/v1/shopper/{away.shopper_token}"
         await arrive(self.app, Arrival(page_url=page_url, shopper_token=away.shopper_token, has_answer=True))
 
@@ -223,8 +223,8 @@ class CheckoutWorld:
             raise AssertionError("something never becomes final")
         self.wire.moody.deliver_belated()
         paid = sorted(payment_id for each in (await self._list_approved()).values() for payment_id in each)
-        books = self.wire.moody.read_ledger().values()
-        assert sorted(entry.key for entry in books if entry.fate is Fate.APPROVED) == paid
+        entries = self.wire.moody.read_ledger().values()
+        assert sorted(entry.key for entry in entries if entry.fate is Fate.APPROVED) == paid
         report = await verify(self.app.database, self.app.keyring, lambda *_: None, pauses_s=())
         assert list(report.findings) == []
 
@@ -232,7 +232,7 @@ class CheckoutWorld:
 async def open_checkout_world(db: Database) -> CheckoutWorld:
     for statement in _empty:
         await db.fetch(statement, {})
-    wire, clock, merchants = TillWire(), TickingClock(NOW), MerchantCache()
+    wire, clock, merchants = CheckoutWire(), TickingClock(NOW), MerchantCache()
     app = App(
         database=MortalDatabase(db),
         merchants=merchants,

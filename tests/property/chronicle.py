@@ -31,7 +31,7 @@ from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.values import HOUR, FixedClock, Refusal
 
 KEY_LIFETIME = 24 * HOUR
-AGAINST_THE_BOOKS = ("12", "13")
+AGAINST_THE_LEDGER = ("12", "13")
 UNKNOWN_TO_ACQUIRER = ("receipt", "return")
 KEY_BUSY, KEY_MISUSED = "800.600.100", "800.110.100"
 
@@ -120,7 +120,7 @@ class Chronicle:
 
         This cannot be said of two requests at once: their messages may arrive in the other order.
         """
-        if self.wire.told.get(deed.id) in AGAINST_THE_BOOKS:
+        if self.wire.told.get(deed.id) in AGAINST_THE_LEDGER:
             others = self.memory.chain(deed.first)
             assert any(each.does in UNKNOWN_TO_ACQUIRER or each.code in (PENDING, SILENT, "") for each in others)
 

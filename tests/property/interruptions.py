@@ -1,4 +1,4 @@
-"""Places where a process may die beside its wire: a database that takes so many writes and then kills whoever asks."""
+"""Places where a process may die beside its wire: a database that takes so many writes and then kills its process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A wire with moods, to an acquirer with books of its own: it may answer, refuse, dawdle, fall silent or die.
+"""A wire with moods, to an acquirer with a ledger of its own: it may answer, refuse, dawdle, fall silent or die.
 
 The mood belongs to the one who asks, so that two who ask at once may meet two moods.
 """

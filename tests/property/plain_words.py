@@ -18,7 +18,7 @@ REBILLS_MAX = 3
 
 class Fate(StrEnum):
     WRITTEN = "written"
-    """Somebody died before its result was."""
+    """Its process died before the result was written."""
     OPEN = "open"
     DONE = "done"
     FAILED = "failed"
@@ -199,10 +199,10 @@ class Memory:
         brought = sum(each.amount for each in self.chain(first) if each.does in BRINGS and each.is_done)
         return brought - sum(each.amount for each in self.chain(first) if each.does in GIVES and each.stands)
 
-    def is_closed(self, named: Deed, door: str) -> bool:
+    def is_closed(self, named: Deed, closure: str) -> bool:
         for each in self.followers(named):
             closed = CLOSES.get(each.does, ()) + (CLOSES_WHEN_FINAL.get(each.does, ()) if each.is_final else ())
-            if door in closed:
+            if closure in closed:
                 return True
         return False
 
@@ -299,9 +299,9 @@ def conclude(kind: str, told: str) -> tuple[Fate, str]:
             return Fate.FAILED, DECLINES[told]
 
 
-# ---- what the book says of it ----
+# ---- ledger entries ----
 
-POSTINGS = {
+ENTRIES_OF = {
     "PA": ("shopper", "held"),
     "DB": ("shopper", "earned"),
     "PA.CP": ("shopper", "earned"),
@@ -324,6 +324,6 @@ POSTINGS = {
 def list_report_entries(deed: Deed) -> list[tuple[str, str, int]]:
     if deed.fate is not Fate.DONE or deed.does == "technical_reversal":
         return []
-    source, target = POSTINGS[deed.does or deed.kind]
+    source, target = ENTRIES_OF[deed.does or deed.kind]
     lines = [(source, target, deed.amount), ("held", "shopper", deed.releases)]
     return sorted(line for line in lines if line[2])

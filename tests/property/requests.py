@@ -35,14 +35,14 @@ from unit.catalog.rule_fields import (
     TOKEN,
     without,
 )
-from unit.contract.storing import REGISTRATION_ID, make_stored
+from unit.contract.registering import REGISTRATION_ID, make_registered
 from unit.contract.test_schedules import ACTIVE, NOW
 
 TODAY = date(2026, 11, 15)
 _CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="12", expiry_year="2030")
 _OPENED = OpenedCard(account=_CARD, card_summary=make_card_summary("4200000000000000", _CARD), network="VISA", eci="05")
-_STORED_CARD = make_stored(_CARD)
-_STORED_BANK = make_stored(
+_STORED_CARD = make_registered(_CARD)
+_STORED_BANK = make_registered(
     BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), bic="COBADEFFXXX"),
     brand="DIRECTDEBIT_SEPA",
     method="DD",

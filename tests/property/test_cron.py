@@ -1,5 +1,5 @@
 """Plans drawn at random against a calendar that is asked day by day: what a plan names, and in which order.
-The calendar's answers are computed from dates alone; nothing of the house's own arithmetic is used for them.
+The calendar's answers are computed from dates alone; nothing of the program's own arithmetic is used for them.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def test_the_table_of_moves_is_total() -> None:
 
 
 @given(kind=kinds, verdict=verdicts)
-def test_settling_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
+def test_completing_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
     completed = complete(start(kind), verdict, NOW + 1)
     assert completed.payment.state is not State.STARTED
     assert completed.payment.result_code in RESULTS
@@ -205,7 +205,7 @@ def test_what_is_answered_agrees_with_the_state_whatever_was_replied(kind: str, 
 
 
 @given(kind=kinds, reply=replies)
-def test_any_settled_payment_can_be_answered_and_stored(kind: str, reply: WireReply) -> None:
+def test_any_completed_payment_can_be_answered_and_stored(kind: str, reply: WireReply) -> None:
     payment = complete(start(kind), talk(speak_for(kind), reply), NOW).payment
     answer = answer_payment(payment, Envelope("build"))
     assert answer.status == RESULTS[payment.result_code].http_status

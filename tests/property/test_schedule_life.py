@@ -1,6 +1,6 @@
 """The life of a schedule under moody acquirers and sudden deaths: every time once, and never two charges for one.
 
-What the store says is held against the acquirer's own books after every step.
+The store is compared with the acquirer's own ledger after every step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from unit.app_fixture import MERCHANT, NOW, ScriptedWire, open_app
 from unit.flows.scheduling import get_clock, plan_payments, register_card
 
 TRIES_MAX = 5
-SETTLED = frozenset({RunState.MADE, RunState.FAILED, RunState.MISSED})
+ENDED = frozenset({RunState.MADE, RunState.FAILED, RunState.MISSED})
 PLANS = (
     ({"dayOfMonth": "L", "hour": "10"}, CronPlan(day_of_month="L", hour="10")),
     ({"dayOfMonth": "*/10"}, CronPlan(day_of_month="*/10")),
@@ -84,11 +84,11 @@ class Life:
         for _ in range(200):
             await self.live(Write(6 * HOUR, Mood.WILLING, None, WORKERS))
             runs = await self.list_runs()
-            if {run.state for run in runs} <= SETTLED and runs:
+            if {run.state for run in runs} <= ENDED and runs:
                 break
         standing = self.count_charges()
         for run in await self.list_runs():
-            assert run.state in SETTLED
+            assert run.state in ENDED
             expected = 1 if run.state is RunState.MADE else 0
             assert sum(standing[name] for name in self.name_tries(run)) == expected
             assert expected == 0 or standing[run.payment_id or ""] == 1

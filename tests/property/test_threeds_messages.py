@@ -189,7 +189,7 @@ SAID = st.fixed_dictionaries(
         "threeDSecure.npa": st.sampled_from(("true", "false")),
     },
 )
-WISHES = st.builds(
+AUTHENTICATION_REQUESTS = st.builds(
     AuthenticationRequest,
     device=texts(40),
     challenge_indicator=st.sampled_from((None, "1", "04", "9")),
@@ -202,7 +202,7 @@ WISHES = st.builds(
     details=DETAILS,
     browser=BROWSERS,
     said=SAID,
-    wish=WISHES,
+    authentication=AUTHENTICATION_REQUESTS,
     money=st.builds(Money, st.integers(0, 10**10).map(lambda units: units * 100), st.sampled_from(sorted(CURRENCIES))),
     holder=texts(128),
     statement=said_texts(127),
@@ -212,7 +212,7 @@ def test_whatever_a_shop_sends_makes_a_request_that_a_strict_directory_takes(
     details: Details,
     browser: Browser,
     said: dict[str, str],
-    wish: AuthenticationRequest,
+    authentication: AuthenticationRequest,
     money: Money,
     holder: str | None,
     statement: str,
@@ -221,7 +221,7 @@ def test_whatever_a_shop_sends_makes_a_request_that_a_strict_directory_takes(
     order = msgspec.structs.replace(
         SHOPPER_ORDER,
         details=details,
-        authentication=wish,
+        authentication=authentication,
         money=money,
         echo=said,
         account=msgspec.structs.replace(CARD, holder=holder),

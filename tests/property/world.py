@@ -1,4 +1,4 @@
-"""A small world for whole lives of payments: a house on a real store, a moody wire, a clock, and a memory of its own.
+"""A small world for whole lives of payments: an app on a real store, a moody wire, a clock, and a memory of its own.
 
 Every request is predicted, made and compared; when a recovery task runs cannot be predicted and is learned.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from property.audit import Row, Tables, check_seals, check_tables, read_tables
+from property.audit import Row, Tables, check_signatures, check_tables, read_tables
 from property.chronicle import KEY_BUSY, Called, Chronicle, fits, read_code
 from property.interruptions import Alarm, MortalDatabase, TickingClock, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
@@ -143,7 +143,7 @@ class World:
             return lambda: follow_up(self.app, request, named.id, Call(SHOP, "ndc", idempotency_key))
         return lambda: record(self.app, request, named.id, Call(SHOP, "ndc"))
 
-    # ---- stories ----
+    # ---- flows ----
 
     async def start(
         self, kind: str, money: Money, captures_max: int | None, mood: Mood, writes_left: int | None, key: str | None
@@ -185,7 +185,7 @@ class World:
             self.past.keep(deed, idempotency_key, called)
 
     async def click_twice(self, wanted: Wanted, named: Deed, mood: Mood, key: str) -> None:
-        """One key, two requests at the same moment: one is carried out, the other waits or hears the same."""
+        """One key, two requests at the same moment: one is carried out, the other waits or gets the same answer."""
         ruling = self.past.memory.judge(wanted, named, self.clock.at)
         idempotency_key = self.make_idempotency_key(key, wanted, named.id)
         call = self.call_for(wanted, named, idempotency_key)
@@ -270,7 +270,7 @@ class World:
         self.past.learn(tables)
         check_tables(tables, self.past.memory, self.wire.read_ledger())
         fresh = [row for row in tables.rows.values() if row.mac and (row.id, row.completed_at) not in self._sealed]
-        await check_seals(self.app, fresh)
+        await check_signatures(self.app, fresh)
         self._sealed.update((row.id, row.completed_at) for row in fresh)
         assert [record.exc_info for record in self.alarm.records] == []
         return tables

@@ -29,7 +29,7 @@ ANSWER_FIELDS = frozenset(
         "checkoutId",
         "checkoutCreationDate",
         "transactionId",
-        # what the payment form is told
+        # what the payment form receives
         "isPaid",
         "isTest",
         "leftOut",

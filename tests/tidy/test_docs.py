@@ -1,4 +1,4 @@
-"""Documents stay in step with the program, and no file tells of the machine it came from. Prose is not judged."""
+"""Documents stay in step with the program, and no file names the machine it came from. Prose is not judged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def mentions_package(text: str, package: str) -> bool:
     return re.search(rf"(?<![\w/.]){package}(?:/|\.py)?(?![\w.])", text) is not None
 
 
-def test_a_guide_to_the_house_names_every_room() -> None:
+def test_the_architecture_names_every_package() -> None:
     texts = {document: (ROOT / document).read_text("utf-8") for document in ROOM_DOCUMENTS}
     # The way in through `python -m` has nothing of its own to describe.
     wanted = [package for package in packages() if package != "__main__"]

@@ -1,4 +1,4 @@
-"""The table of causes tells of each result code what the source does with it, so that the list cannot rot."""
+"""The table of causes says of each result code what the source does with it, so that the list cannot rot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A house for tests of stories: a real embedded store, a clock in the hand, and a wire that follows a script."""
+"""An app for tests of flows: a real embedded store, a clock that tests move, and a wire that follows a script."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def describe_commit() -> str:
 
 def describe_machine() -> list[str]:
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    # Builds of one version differ by a third or more, and nothing in them tells; so a small loop does.
+    # Builds of one version differ by a third or more and do not say so; a small loop shows it.
     loop_us = min(timeit.repeat("sum(n for n in range(1000))", number=500, repeat=9)) / 500 * 1e6
     return [
         f"{os.cpu_count()} cores ({platform.machine()}), {memory_gb:.0f} GiB, {platform.system()} {platform.release()}",

@@ -127,9 +127,9 @@ class Trial:
         """Answered payments must be in the database; requests that wrk cut off at the end of a run may be besides."""
         self.result.loaded_mb = self.subject.read_memory_mb()
         self.subject.stop()
-        payments, events = side.count_settled(self.subject.database)
+        payments, events = side.count_completed(self.subject.database)
         if payments != events or payments < self.answered:
-            raise RuntimeError(f"{self.answered} payments answered, {payments} settled, {events} events")
+            raise RuntimeError(f"{self.answered} payments answered, {payments} completed, {events} events")
         self.result.payments = payments
 
 

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import asyncpg
 from tools.bench.specimen import (
+    COUNT_COMPLETED,
     COUNT_REFUNDS,
-    COUNT_SETTLED,
     FILLED_BEFORE_US,
     INSTANT_DIGITS,
     PICK_STORED,
@@ -59,13 +59,13 @@ class PostgresSide:
     def read_specimen(self, address: str) -> Specimen:
         return Specimen(*(self._fetch(address, text) for text in (READ_PAYMENT, READ_EVENT, READ_LINE)))
 
-    def count_settled(self, address: str) -> tuple[int, int]:
+    def count_completed(self, address: str) -> tuple[int, int]:
         """Approved payments, and events."""
-        payments, events = self._fetch(address, COUNT_SETTLED).values()
+        payments, events = self._fetch(address, COUNT_COMPLETED).values()
         return int(str(payments)), int(str(events))
 
     def count_refunds(self, address: str) -> tuple[int, int]:
-        """Approved refunds, and lines in the book that give back."""
+        """Counts approved refunds, and ledger entries that give back."""
         refunds, lines = self._fetch(address, COUNT_REFUNDS).values()
         return int(str(refunds)), int(str(lines))
 
@@ -84,7 +84,7 @@ class PostgresSide:
             }
 
     def fill(self, address: str, specimen: Specimen, count: int) -> None:
-        """Settled payments, their events and lines; then what a server does to new rows sooner or later, at once."""
+        """Fills in completed payments, events and entries; then does what a server does to new rows sooner or later."""
         name = _database_of(address)
 
         def fill_table(text: str) -> None:

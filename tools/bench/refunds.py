@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tools.bench.calling import read_body, render_post, send_all
 from tools.bench.plan import Plan, Side
-from tools.bench.sealing import seal_payments
+from tools.bench.signing import sign_payments
 from tools.bench.stocked import Costs, Pair, Stocked
 from tools.bench.subject import ORDER
 
@@ -82,7 +82,7 @@ class _Bout:
 
     def check(self, side: Side) -> int:
         """Every refund answered must be in the database with all that belongs to it; the transactions there."""
-        transactions, events = side.count_settled(self.stocked.database)
+        transactions, events = side.count_completed(self.stocked.database)
         refunds, lines = side.count_refunds(self.stocked.database)
         if not (transactions == events and self.refunds == refunds == lines):
             raise RuntimeError(f"{self.refunds} refunds answered, {refunds} stored, {lines} lines, {events} events")
@@ -113,9 +113,9 @@ def measure_refunds(side: Side, pair: Pair, plan: Plan, tell: Callable[[str], No
 
 
 def _pick_stored(side: Side, stocked: Stocked, count: int) -> list[str]:
-    """Some of those filled in, with seals of their own: the server builds on nothing whose seal does not fit."""
+    """Picks payments that were filled in and signs them, because the server uses no row with a wrong signature."""
     ids = side.pick_stored(stocked.database, count)
-    seal_payments(stocked.database, stocked.subject.folder / "keys.json", ids)
+    sign_payments(stocked.database, stocked.subject.folder / "keys.json", ids)
     return ids
 
 

@@ -10,9 +10,9 @@ Value = str | int | bytes | None
 READ_PAYMENT = "SELECT * FROM payments WHERE state = 1 LIMIT 1"
 READ_EVENT = "SELECT * FROM outbox LIMIT 1"
 READ_LINE = "SELECT * FROM ledger_entries LIMIT 1"
-COUNT_SETTLED = """SELECT (SELECT count(*) FROM payments WHERE state = 1 AND completed_at IS NOT NULL) AS payments,
+COUNT_COMPLETED = """SELECT (SELECT count(*) FROM payments WHERE state = 1 AND completed_at IS NOT NULL) AS payments,
  (SELECT count(*) FROM outbox) AS events"""
-# Two scans instead of a join: the book has no index by payment, and the count is taken once.
+# Two scans instead of a join: the ledger has no index by payment, and the count is taken once.
 COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE payment_type = 'RF' AND state = 1) AS refunds,
  (SELECT count(*) FROM ledger_entries WHERE source = 'earned' AND target = 'shopper') AS lines"""
 PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'stored-%' AND payment_type = 'DB'
@@ -22,7 +22,7 @@ AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}",
 """The first commit writes these values and the second changes them."""
 
 INSTANT_DIGITS = 16
-"""The ids of an event and of a line in the book begin with their instant in so many hex digits."""
+"""The ids of an event and of a ledger entry begin with their instant in so many hex digits."""
 
 FILLED_BEFORE_US = 60_000_000
 """The first filled payment lies so long before the specimen; each of the others one microsecond after the last."""

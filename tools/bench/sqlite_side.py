@@ -10,8 +10,8 @@ from pathlib import Path
 
 import apsw
 from tools.bench.specimen import (
+    COUNT_COMPLETED,
     COUNT_REFUNDS,
-    COUNT_SETTLED,
     FILLED_BEFORE_US,
     INSTANT_DIGITS,
     PICK_STORED,
@@ -50,15 +50,15 @@ class SqliteSide:
         connection.close()
         return Specimen(*rows)
 
-    def count_settled(self, address: str) -> tuple[int, int]:
+    def count_completed(self, address: str) -> tuple[int, int]:
         """Approved payments, and events."""
         connection = _open(address)
-        payments, events = _read_row(connection, COUNT_SETTLED).values()
+        payments, events = _read_row(connection, COUNT_COMPLETED).values()
         connection.close()
         return int(str(payments)), int(str(events))
 
     def count_refunds(self, address: str) -> tuple[int, int]:
-        """Approved refunds, and lines in the book that give back."""
+        """Counts approved refunds, and ledger entries that give back."""
         connection = _open(address)
         refunds, lines = _read_row(connection, COUNT_REFUNDS).values()
         connection.close()
@@ -72,7 +72,7 @@ class SqliteSide:
         return ids
 
     def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]:
-        """One thread that does nothing but pay: a commit to start, a commit to settle, again."""
+        """Pays in one thread: a commit to start, a commit to complete, again."""
         connection = _open(address)
         for pragma in WRITER_PRAGMAS:
             connection.execute(pragma)
@@ -85,7 +85,7 @@ class SqliteSide:
         return {"one loop": count / spent}
 
     def fill(self, address: str, specimen: Specimen, count: int) -> None:
-        """Settled payments, their events and lines, then everything moved from the log into the file."""
+        """Fills in completed payments, events and entries, then moves everything from the log into the file."""
         connection = _open(address)
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -524288")
@@ -114,7 +114,7 @@ class _Loop:
         self._complete = f"UPDATE payments SET {changes} WHERE merchant_id = ? AND id = ? AND +state = 0"
         self._announce = _render_insert("outbox", specimen.event)
         self._post = _render_insert("ledger_entries", specimen.line)
-        self._started, self._settled = specimen.started, specimen.completed
+        self._started, self._completed = specimen.started, specimen.completed
         self._event, self._line = dict(specimen.event), dict(specimen.line)
         self._merchant_id = specimen.payment["merchant_id"]
 
@@ -123,7 +123,7 @@ class _Loop:
         payment_id, now = f"8a{os.urandom(15).hex()}", time.time_ns() // 1000
         started = {"id": payment_id, "merchant_transaction_id": f"limit-{payment_id}", "created_at": now}
         execute(self._start, tuple((self._started | started | {"deadline_at": now}).values()))
-        completed = tuple((self._settled | {"completed_at": now}).values())
+        completed = tuple((self._completed | {"completed_at": now}).values())
         timed_id = f"{now:0{INSTANT_DIGITS}x}{payment_id}"
         event = {"id": timed_id, "subject_id": payment_id, "created_at": now}
         line = {"id": timed_id, "payment_id": payment_id, "posted_at": now}
@@ -135,7 +135,7 @@ class _Loop:
 
 
 def _make_rows(specimen: Specimen, first: int, count: int) -> Iterator[tuple[tuple[Value, ...], ...]]:
-    """A payment, its event and its line in the book, as the bindings of their statements."""
+    """Returns a payment, its event and its ledger entry, as the bindings of their statements."""
     payment, event, line = dict(specimen.payment), dict(specimen.event), dict(specimen.line)
     began_at = int(str(payment["created_at"])) - FILLED_BEFORE_US
     for n in range(first, first + count):

@@ -55,7 +55,7 @@ def make_payment() -> Payment:
     )
 
 
-def make_settlement(payment: Payment) -> Completion:
+def make_completion(payment: Payment) -> Completion:
     completed = msgspec.structs.replace(
         payment,
         state=State.APPROVED,
@@ -72,8 +72,8 @@ async def pay_in_a_row(db: Database, until: float, waits: list[float]) -> None:
         payment = make_payment()
         if not await start_payment(db, payment, SEALED, None):
             raise RuntimeError("a payment without a key was refused")
-        if not await complete_payment(db, make_settlement(payment), None):
-            raise RuntimeError("a payment was settled by somebody else")
+        if not await complete_payment(db, make_completion(payment), None):
+            raise RuntimeError("a payment was completed by somebody else")
         waits.append(time.perf_counter() - begun)
 
 
@@ -107,7 +107,7 @@ async def make_rows(count: int) -> list[tuple[Any, Any]]:
         capture.rows = []
         payment = make_payment()
         await start_payment(capture, payment, SEALED, None)  # type: ignore[arg-type]
-        await complete_payment(capture, make_settlement(payment), None)  # type: ignore[arg-type]
+        await complete_payment(capture, make_completion(payment), None)  # type: ignore[arg-type]
         pairs.append((capture.rows[0], capture.rows[1]))
     return pairs
 

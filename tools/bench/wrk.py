@@ -13,7 +13,7 @@ from pathlib import Path
 SPARE_S = 30
 """wrk may take so much longer than its duration before it is given up."""
 
-# The reference is appended to the body, so that no two requests are the same; `done` tells its counts as JSON.
+# The reference is appended to the body, so that no two requests are the same; `done` prints its counts as JSON.
 _SCRIPT = """
 local path, headers, body, mark = %(path)s, %(headers)s, %(body)s, %(mark)s
 local count = 0

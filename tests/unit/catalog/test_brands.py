@@ -1,4 +1,4 @@
-"""Brands are found by code, told from numbers and judged by range, length and check digit.
+"""Brands are found by code or number and checked by range, length and check digit.
 Which channel offers them is not for the catalogue to say.
 """
 
@@ -43,13 +43,13 @@ def test_every_row_is_whole() -> None:
         assert not row.wallet or f"{row.wallet}.paymentToken" in PARAMETERS, row.code
 
 
-def test_no_two_brands_claim_the_same_prefix() -> None:
+def test_no_two_brands_have_the_same_prefix() -> None:
     prefixes = [prefix for row in ROWS for prefix in row.prefixes]
 
     assert len(set(prefixes)) == len(prefixes)
 
 
-def test_nobody_claims_a_range_inside_one_of_the_great_networks() -> None:
+def test_no_brand_has_a_range_inside_one_of_the_great_networks() -> None:
     networks = ("VISA", "MASTER", "AMEX", "DINERS", "JCB")
     inside = [
         prefix

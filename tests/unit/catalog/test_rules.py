@@ -94,7 +94,7 @@ def test_a_lenient_channel_takes_what_they_forbid(example: Example) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["AMERICAN_EXPRESS", "american_express", "SOMETHING_ELSE"])
-def test_a_lenient_channel_settles_an_odd_brand_by_the_card_number(spelling: str) -> None:
+def test_a_lenient_channel_corrects_an_odd_brand_by_the_card_number(spelling: str) -> None:
     fields = {**DEBIT, "paymentBrand": spelling, "card.number": "377777777777770"}
 
     assert ask(fields, "create_payment", is_lenient=True) == []

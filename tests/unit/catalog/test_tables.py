@@ -78,7 +78,7 @@ def test_test_cards_pass_the_check_digit_and_name_a_brand() -> None:
 
 
 @pytest.mark.parametrize("override", test_cards_module.SIMULATOR_OVERRIDES, ids=lambda override: override.key)
-def test_a_lever_is_a_custom_parameter(override: test_cards_module.SimulatorOverride) -> None:
+def test_a_simulator_override_is_a_custom_parameter(override: test_cards_module.SimulatorOverride) -> None:
     found = resolve(override.name)
 
     assert isinstance(found, Resolved)

@@ -1,4 +1,4 @@
-"""Settings that belong together are given as single flags, checked, and kept where they are not given."""
+"""Settings that belong together are given as single flags, checked, and unchanged where they are not given."""
 
 from __future__ import annotations
 

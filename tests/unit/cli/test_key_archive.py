@@ -24,7 +24,7 @@ from unit.flows.test_registrations import CARD, keep
 
 
 class Host:
-    """A store with a payment and a stored card, its keys in a folder of their own, and a backup of the store."""
+    """A store with a payment and a registered card, its keys in a folder of their own, and a backup of the store."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -65,7 +65,7 @@ class Host:
         shutil.copytree(self.backup, self.data)
 
     def open_card(self) -> str:
-        """Returns the number of the stored card, opened with the keys of the key file."""
+        """Returns the number of the registered card, opened with the keys of the key file."""
 
         async def open_it() -> str:
             database = await open_database(f"sqlite:///{self.data}/store.db", must_exist=True)

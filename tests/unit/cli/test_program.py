@@ -1,4 +1,4 @@
-"""The command itself: every setting is a flag, and what is wrong is told before anything is touched."""
+"""The command itself: every setting is a flag, and faults are reported before anything is changed."""
 
 from __future__ import annotations
 

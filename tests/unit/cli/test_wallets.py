@@ -129,7 +129,7 @@ def test_a_token_is_one_line_and_never_the_same(run: Run, wallet: str) -> None:
         ("--entity", "8a00"),
     ],
 )
-def test_odd_wishes_are_refused(run: Run, odd: tuple[str, str]) -> None:
+def test_odd_arguments_are_refused(run: Run, odd: tuple[str, str]) -> None:
     done = run("wallet-token", *odd)
 
     assert done.exit_code != 0

@@ -31,7 +31,7 @@ def test_a_time_that_no_calendar_knows_is_refused_by_name(name: str, value: str)
 
 
 @pytest.mark.anyio
-async def test_the_house_keeps_accounts_as_long_as_it_is_told(tmp_path: Path) -> None:
+async def test_the_app_stores_accounts_as_long_as_the_setting_says(tmp_path: Path) -> None:
     variables = {f"TOLLGATE_{name.upper()}": str(index) for index, name in enumerate(NAMES)}
     save_keyring(make_keyring(), tmp_path / "keys.json")
     app, wires = await open_app(load_settings({"data": str(tmp_path)}, variables), exclusive=True)

@@ -1,4 +1,4 @@
-"""The acquirer that crash and API tests rely on: strict books, one key one operation, bad manners by path.
+"""The acquirer that crash and API tests rely on: a strict ledger, one key one operation, bad manners by path.
 
 The real connector speaks to it, so that both are held against each other.
 """
@@ -227,7 +227,7 @@ def _restless_threads() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_restless_threads")
-def test_weighing_and_doing_is_one_act(ledger: Ledger, shop: Shop) -> None:
+def test_checking_and_executing_is_one_act(ledger: Ledger, shop: Shop) -> None:
     start = threading.Barrier(16)
 
     def refund_often(number: int) -> None:

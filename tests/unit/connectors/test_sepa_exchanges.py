@@ -119,7 +119,7 @@ def test_a_reversal_is_a_cancellation_of_what_it_names() -> None:
 
 
 @pytest.mark.parametrize(("response", "code"), [*RESPONSES.items(), ("other", "800.100.100")])
-def test_a_refusal_of_the_desk_is_translated_by_table(response: str, code: str) -> None:
+def test_a_refusal_of_the_sepa_queue_is_translated_by_table(response: str, code: str) -> None:
     _, verdict = run(sepa.charge(DEBIT, "8a01", APPROVED_CODE), {"status": "declined", "response_code": response})
 
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, code)
@@ -150,7 +150,7 @@ def test_a_doubtful_debit_is_undone_or_blocked(status: str) -> None:
     assert verdict.outcome is Outcome.APPROVED
 
 
-def test_a_credit_that_the_desk_never_saw_will_never_be() -> None:
+def test_a_credit_that_the_sepa_queue_never_saw_will_never_be() -> None:
     (request,), verdict = run(sepa.inquire("8a01", APPROVED_CODE), {"status": "unknown"})
 
     assert (request.path, read(request)) == ("/sepa-queue/inquiries", {"key": "8a01"})

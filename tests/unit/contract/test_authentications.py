@@ -39,7 +39,7 @@ def request(
 
 
 @pytest.mark.parametrize("kind", ["PA", "DB", "PA.CP", "3D"])
-def test_who_takes_money_from_a_card_or_asks_for_it_wishes_it(kind: str) -> None:
+def test_a_card_payment_or_an_explicit_request_asks_for_authentication(kind: str) -> None:
     made = request(kind=kind)
 
     assert made is not None
@@ -55,7 +55,7 @@ def test_who_switches_it_off_is_heard_and_may_still_be_refused(switch: str) -> N
 
 
 def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
-    """There is nobody to come back; but a channel that insists has to find a wish that it can refuse."""
+    """There is nobody to come back; but a channel that insists needs a request that it can refuse."""
     assert (
         authentications.read_authentication_request(Fields({}, frozenset({"card"}), {}), "DB", CARD)
         == AuthenticationRequest()
@@ -85,7 +85,7 @@ def test_there_is_nobody_to_ask_where_no_card_of_a_shopper_pays(kind: str, accou
         {"standingInstruction.source": "MIT"},
     ],
 )
-def test_what_was_done_elsewhere_or_switched_off_is_not_wished(changes: dict[str, str]) -> None:
+def test_no_authentication_is_requested_where_it_was_done_elsewhere_or_switched_off(changes: dict[str, str]) -> None:
     assert request(changes) is None
 
 
@@ -100,7 +100,7 @@ def test_a_merchant_may_ask_without_its_shopper_if_it_says_why() -> None:
     assert made.requestor_reason == "RECURRING"
 
 
-def test_the_wish_is_read_member_by_member() -> None:
+def test_the_authentication_request_is_read_member_by_member() -> None:
     made = request(
         {
             **BROWSER,

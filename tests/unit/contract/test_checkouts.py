@@ -19,7 +19,7 @@ from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
 from tollgate.payments.order import TestMode
 from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
 from unit.app_fixture import CARD, CHANNEL, MERCHANT, NOW
-from unit.contract.storing import make_stored
+from unit.contract.registering import make_registered
 
 ENVELOPE = Envelope("build")
 PREPARED = {"amount": "92.00", "currency": "EUR", "paymentType": "DB"}
@@ -375,7 +375,7 @@ def test_nobody_is_offered_what_could_only_be_refused(
     prepared: dict[str, str], takes_debits: bool, offered: list[str]
 ) -> None:
     cards = [replace(CARD, expiry_year=year) for year in ("2019", "2099")]
-    registrations = [make_stored(card).registration for card in cards]
+    registrations = [make_registered(card).registration for card in cards]
     terms = FormTerms(
         is_test=True,
         requires_cvv=False,

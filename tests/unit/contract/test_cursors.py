@@ -29,7 +29,7 @@ def is_refused(text: str, channel: Channel = CHANNEL, filters: Search | Period =
 
 def test_a_cursor_is_read_as_it_was_written() -> None:
     assert read_cursor(CURSOR, CHANNEL, FILTERS, KEYRING) == PLACE
-    # A line of the book has the longest id.
+    # A ledger entry has the longest id.
     longest = Place(2**62, "0" * 16 + "8a" + "4" * 30 + "r")
     assert len(render_cursor(longest, CHANNEL, FILTERS, KEYRING)) <= 255
 
@@ -55,10 +55,10 @@ def test_no_character_of_a_cursor_can_be_another() -> None:
                 assert is_refused(CURSOR[:place] + other + CURSOR[place + 1 :])
 
 
-def test_nobody_moves_a_place_and_keeps_its_seal() -> None:
-    at, place_id, seal = msgspec.msgpack.decode(base64.urlsafe_b64decode(CURSOR + "=" * (-len(CURSOR) % 4)))
+def test_a_cursor_that_was_changed_does_not_fit_its_signature() -> None:
+    at, place_id, signature = msgspec.msgpack.decode(base64.urlsafe_b64decode(CURSOR + "=" * (-len(CURSOR) % 4)))
 
-    forged = msgspec.msgpack.encode((at - 1, place_id, seal))
+    forged = msgspec.msgpack.encode((at - 1, place_id, signature))
 
     assert is_refused(base64.urlsafe_b64encode(forged).decode().rstrip("="))
 

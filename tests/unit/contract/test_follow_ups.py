@@ -117,7 +117,7 @@ def test_a_test_mode_is_read_and_refused_on_a_live_host() -> None:
     assert refused.value.result.code == "600.200.701"
 
 
-def test_levers_reach_the_simulator_and_are_ordinary_words_on_a_live_host() -> None:
+def test_overrides_reach_the_simulator_and_are_ordinary_parameters_on_a_live_host() -> None:
     override = {"customParameters[forceResultCode]": "800.100.151"}
 
     assert read(**override).simulator_overrides == {"forceResultCode": "800.100.151"}

@@ -16,7 +16,7 @@ def test_an_entity_is_read_in_both_spellings(name: str) -> None:
     assert is_identity_name(name)
 
 
-def test_nothing_said_is_nothing_claimed() -> None:
+def test_a_request_without_credentials_names_nobody() -> None:
     identity = read_identity([("entityId", ""), ("authentication.password", ""), ("amount", "1")])
 
     assert (identity.entity_id, identity.user_id, identity.password) == (None, None, None)
@@ -31,7 +31,7 @@ def test_a_password_does_not_print() -> None:
 
 
 @pytest.mark.parametrize("second", ["entityId", "authentication.entityId"])
-def test_two_claims_are_refused(second: str) -> None:
+def test_two_identities_are_refused(second: str) -> None:
     with pytest.raises(InvalidParameters) as refused:
         read_identity([("entityId", ENTITY), (second, ENTITY)])
 

@@ -1,4 +1,4 @@
-"""Schedules as merchants write them: which parts are read, which codes tell what is wrong, what is answered again."""
+"""Schedules as merchants write them: which parts are read, which codes say what is wrong, what is echoed."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_a_channel_may_insist_on_the_cvv() -> None:
     assert read({"card.cvv": ""}, channel=insisting).objection == "100.100.600"
 
 
-def test_a_live_host_has_no_test_modes_and_no_levers() -> None:
+def test_a_live_host_has_no_test_modes_and_no_simulator_overrides() -> None:
     order = read({"customParameters[forceResultCode]": "no code"}, is_live=True)
 
     assert (order.test_mode, order.simulator_overrides) == (None, {})
@@ -106,7 +106,7 @@ def test_a_live_host_has_no_test_modes_and_no_levers() -> None:
     assert refused.value.result.code == "600.200.701"
 
 
-def test_a_lever_on_a_test_host_is_read_by_its_key_or_refused() -> None:
+def test_a_simulator_override_on_a_test_host_is_read_by_its_key_or_refused() -> None:
     assert read({"customParameters[simulatorDelay]": "5"}).simulator_overrides == {"simulatorDelay": "5"}
     with pytest.raises(InvalidParameters) as refused:
         read({"customParameters[simulatorDelay]": "x", "customParameters[forceResultCode]": "y"})

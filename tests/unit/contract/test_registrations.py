@@ -1,4 +1,4 @@
-"""Requests about stored accounts as they are understood, what an update leaves alone, and what is answered."""
+"""Requests about registrations as they are read, what an update leaves alone, and what is answered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.registration import RegistrationState
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Refusal, RegistrationId, Secret
-from unit.contract.storing import REGISTRATION_ID, make_stored
+from unit.contract.registering import REGISTRATION_ID, make_registered
 
 TODAY = date(2026, 11, 15)
 CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Shop", created_at=1)
@@ -185,7 +185,7 @@ def read_update(sent: dict[str, str]) -> Fields:
 
 
 def update(account: accounts.Instrument | None, sent: dict[str, str], **stored: Any) -> tuple[Any, Any]:
-    registration = make_stored(account or CARD, **stored).registration
+    registration = make_registered(account or CARD, **stored).registration
     return registrations.apply_update(read_update(sent), registration, account, CHANNEL, today=TODAY)
 
 
@@ -273,7 +273,7 @@ def test_confirming_is_told_by_its_type() -> None:
 
 
 def test_the_mode_of_a_change_is_as_asked_or_as_stored() -> None:
-    registration = make_stored(CARD, test_mode=TestMode.INTERNAL).registration
+    registration = make_registered(CARD, test_mode=TestMode.INTERNAL).registration
 
     assert registrations.find_mode(read_update({}), registration, is_live=False) is TestMode.INTERNAL
     assert (
@@ -291,13 +291,13 @@ def test_the_mode_of_a_change_is_as_asked_or_as_stored() -> None:
     [("", (200, "000.200.000")), ("000.100.110", (200, "000.100.110")), ("100.100.101", (400, "100.100.101"))],
 )
 def test_the_status_follows_from_the_result_and_no_result_is_open(code: str, expected: tuple[int, str]) -> None:
-    answer = registrations.answer_registration(make_stored(CARD, result_code=code).registration, ENVELOPE)
+    answer = registrations.answer_registration(make_registered(CARD, result_code=code).registration, ENVELOPE)
 
     assert (answer.status, answer.code) == expected
 
 
 def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
-    registration = make_stored(CARD, result_code="000.100.110", state=RegistrationState.ACTIVE).registration
+    registration = make_registered(CARD, result_code="000.100.110", state=RegistrationState.ACTIVE).registration
 
     made = unpack(registrations.answer_registration(registration, ENVELOPE))
     changed = unpack(registrations.answer_registration(registration, ENVELOPE, ndc="other", at=86_400_000_000))
@@ -308,7 +308,7 @@ def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
 
 
 def test_the_end_is_told_as_a_day() -> None:
-    registration = make_stored(CARD, result_code="000.100.110", keep_until=1_790_000_000_000_000).registration
+    registration = make_registered(CARD, result_code="000.100.110", keep_until=1_790_000_000_000_000).registration
 
     assert registrations.render_keep_until(registration) == {"keptUntil": "2026-09-21"}
 

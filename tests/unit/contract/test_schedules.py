@@ -1,4 +1,4 @@
-"""Requests about schedules: what is charged and when, which fields its payments carry, and how it is told again."""
+"""Requests about schedules: what is charged and when, which fields its payments carry, and how it is answered."""
 
 from __future__ import annotations
 

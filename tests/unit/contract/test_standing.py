@@ -22,7 +22,7 @@ from tollgate.payments.order import Sequence, StandingInstruction
 from tollgate.payments.payment import State
 from tollgate.payments.registration import InitialPayment
 from tollgate.values import Money, Secret
-from unit.contract.storing import make_stored
+from unit.contract.registering import make_registered
 from unit.payments.samples import make_payment
 
 MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
@@ -57,7 +57,7 @@ def test_an_older_word_means_its_newer_ones(older: dict[str, str], newer: dict[s
 def test_either_spelling_decides_alike_who_is_there_and_what_began(
     older: dict[str, str], newer: dict[str, str]
 ) -> None:
-    stored = make_stored(CARD)
+    stored = make_registered(CARD)
 
     assert is_by_merchant(older) is is_by_merchant(newer)
     assert begins_series(older) is begins_series(newer)
@@ -128,7 +128,7 @@ def test_a_merchant_alone_charges_no_card_that_nobody_left_here(account: Instrum
     alone = StandingInstruction(source="MIT", mode="REPEATED")
 
     assert find_series_objection(alone, account, None) == "100.150.300"
-    assert find_series_objection(alone, account, make_stored(account)) is None
+    assert find_series_objection(alone, account, make_registered(account)) is None
     named = StandingInstruction(source="MIT", initial_transaction_id="MCC123")
     assert find_series_objection(named, account, None) is None
 
@@ -160,7 +160,7 @@ def test_with_the_shopper_present_nothing_has_to_be_named(standing: StandingInst
     ],
 )
 def test_a_repeat_goes_back_to_the_first_payment_of_what_is_stored(values: dict[str, str]) -> None:
-    assert select_series_fields(values, make_stored(CARD)) == {REFERENCE: "SCHEME1"}
+    assert select_series_fields(values, make_registered(CARD)) == {REFERENCE: "SCHEME1"}
 
 
 @pytest.mark.parametrize(
@@ -176,13 +176,13 @@ def test_a_repeat_goes_back_to_the_first_payment_of_what_is_stored(values: dict[
     ],
 )
 def test_what_begins_a_series_or_names_its_own_beginning_goes_back_to_nothing(values: dict[str, str]) -> None:
-    assert select_series_fields(values, make_stored(CARD)) == {}
+    assert select_series_fields(values, make_registered(CARD)) == {}
 
 
 def test_where_no_reference_is_known_none_is_made_up() -> None:
     assert select_series_fields(REPEAT, None) == {}
-    assert select_series_fields(REPEAT, make_stored(CARD, reference=None)) == {}
-    assert select_series_fields(REPEAT, make_stored(CARD, has_initial=False)) == {}
+    assert select_series_fields(REPEAT, make_registered(CARD, reference=None)) == {}
+    assert select_series_fields(REPEAT, make_registered(CARD, has_initial=False)) == {}
 
 
 def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_open() -> None:
@@ -193,7 +193,7 @@ def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_ope
         made_at=1_709_251_199_000_000,
         connector_ids=("a", None, "c"),
     )
-    stored = make_stored(CARD, initial=initial)
+    stored = make_registered(CARD, initial=initial)
 
     told = select_series_fields(REPEAT, stored)
 

@@ -1,4 +1,4 @@
-"""A house of its own for every story."""
+"""Every test of a flow gets an app of its own."""
 
 from __future__ import annotations
 

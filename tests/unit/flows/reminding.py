@@ -20,7 +20,7 @@ RETURN_URL = "https://shop.example/result?order=7"
 
 
 @dataclass
-class ScriptedCourier:
+class ScriptedNotifier:
     """Plays its script from the front; what stands there is a status or a fault. At the end all is well."""
 
     script: list[int | Exception] = field(default_factory=list)
@@ -44,7 +44,7 @@ def name_checkout(number: int) -> CheckoutId:
 
 
 async def prepare(app: App, number: int = 1, **changes: object) -> Checkout:
-    """One that nobody has submitted."""
+    """A checkout that was never submitted."""
     checkout = Checkout(
         id=name_checkout(number),
         merchant_id=MERCHANT.id,
@@ -86,7 +86,7 @@ async def forget(app: App) -> None:
 
 
 async def count_owed(app: App) -> int:
-    """Reminders that would ever be made, whoever holds them now."""
+    """Lists the reminders that would ever be made, leased or not."""
     far, owner = app.clock.now() + 1000 * DAY, "counting"
     return len(
         await lease_due(app.database, now=far, wall_now=far, owner=owner, lease_s=1, limit=100, topic=REMIND_TOPIC)

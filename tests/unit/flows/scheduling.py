@@ -1,4 +1,4 @@
-"""Schedules in a house with a clock in the hand: a stored card, a plan for it, and time that passes."""
+"""Schedules in an app with a clock that tests move: a registered card, a plan for it, and time that passes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def pass_time(app: App, until: Instant, step: Instant) -> None:
 
 
 async def spoil(app: App, text: str, **params: Any) -> None:
-    """Somebody writes into the store."""
+    """Changes the store directly."""
     assert await app.database.write([Write(Statement(sa.text(text), is_write=True), params, rows=1)], label="test")
 
 

@@ -1,4 +1,4 @@
-"""The words in which stories with a shopper are told: a bank that asks, a browser that comes and goes. No test here."""
+"""Helpers for tests with a shopper: a bank that asks, a browser that comes and goes. No test here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tollgate.store.jobs import Job, lease_due
 from tollgate.store.statements import Statement
 from tollgate.values import SECOND, FixedClock, Instant
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
-from unit.flows.telling import read
+from unit.flows.chains import read
 
 BASE_URL = "https://gate.example"
 BANK_URL = "https://bank.example/challenge"
@@ -120,7 +120,7 @@ class Bank:
         return {"messageType": "ARes", "dsTransID": DS_ID, "acsTransID": ACS_ID, **answer}
 
     @property
-    def results_ticket(self) -> str:
+    def results_token(self) -> str:
         return _last_word(self.asked[-1]["threeDSServerURL"])
 
 
@@ -136,7 +136,7 @@ def make_order(
 
 @dataclass
 class Shopper:
-    """One payment, as whoever pays it sees it."""
+    """One payment, as its shopper sees it."""
 
     app: App
     bank: Bank
@@ -192,7 +192,7 @@ class Shopper:
         body = json.dumps({name: text for name, text in message.items() if text is not None}).encode()
         tick(self.app)
         told: dict[str, Any] = json.loads(
-            await accept_challenge_result(self.app, shopper_token or self.bank.results_ticket, body)
+            await accept_challenge_result(self.app, shopper_token or self.bank.results_token, body)
         )
         return told
 
@@ -240,7 +240,7 @@ async def change_row(app: App, text: str) -> None:
 
 
 def open_bank(app: App, acquirer: ScriptedWire) -> tuple[App, Bank]:
-    """The same house with a bank on its line, and an address of its own."""
+    """Returns the same app with a bank on its wire, and an address of its own."""
     bank = Bank(acquirer, [CHALLENGE])
     return replace(app, simulator=bank, base_url=BASE_URL), bank
 

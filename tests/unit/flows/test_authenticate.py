@@ -24,6 +24,7 @@ from tollgate.vault.signing import open_once
 from tollgate.wire import Silent, Unsent
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows import shopping
+from unit.flows.chains import show
 from unit.flows.shopping import (
     CHALLENGE,
     FRICTIONLESS,
@@ -36,7 +37,6 @@ from unit.flows.shopping import (
     open_bank,
     tick,
 )
-from unit.flows.telling import show
 
 pytestmark = pytest.mark.anyio
 
@@ -136,7 +136,7 @@ async def test_who_cannot_be_authenticated_is_not_charged(
         {"paymentType": "CD"},
     ],
 )
-async def test_nobody_is_asked_where_it_is_not_wished_or_makes_no_sense(
+async def test_nobody_is_asked_where_it_is_not_requested_or_makes_no_sense(
     both: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
 ) -> None:
     app, bank = both
@@ -260,9 +260,9 @@ async def test_only_the_directory_learns_where_the_result_goes(both: tuple[App, 
 
     [question] = bank.asked
     assert question["notificationURL"] == shopper.body["redirect"]["url"]
-    assert bank.results_ticket not in shopper.answer.body.decode()
-    assert bank.results_ticket != shopper.shopper_token
-    results, page = read_shopper_token(bank.results_ticket), read_shopper_token(shopper.shopper_token)
+    assert bank.results_token not in shopper.answer.body.decode()
+    assert bank.results_token != shopper.shopper_token
+    results, page = read_shopper_token(bank.results_token), read_shopper_token(shopper.shopper_token)
     assert results is not None
     assert page is not None
     assert not results.key.matches(page.key)
@@ -297,7 +297,7 @@ async def test_an_issuers_hidden_page_is_handed_to_the_shop(both: tuple[App, Ban
     assert bank.asked == []
 
 
-# ---- what is kept, and what is not ----
+# ---- what is stored, and what is not ----
 
 
 async def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(
@@ -317,7 +317,7 @@ async def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(
     await app.database.close()
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert shopper.shopper_token[-40:].encode() not in stored
-    assert bank.results_ticket[-40:].encode() not in stored
+    assert bank.results_token[-40:].encode() not in stored
 
 
 async def test_a_replay_tells_that_it_waits_and_not_where(both: tuple[App, Bank]) -> None:

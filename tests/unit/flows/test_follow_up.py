@@ -1,4 +1,4 @@
-"""The story of what follows a payment, told against a real store: judge, reserve, send, settle, answer."""
+"""Follow-ups on a real store: decide, reserve, send, complete, answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tollgate.store import audit
 from tollgate.values import DAY, HUNDREDTHS_MAX, ChannelId, Conflict, FixedClock, MerchantId, Money, Refusal
 from tollgate.wire import Silent, Unsent
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
-from unit.flows.telling import (
+from unit.flows.chains import (
     DECLINED,
     PENDING,
     begin,
@@ -64,7 +64,7 @@ async def test_it_is_written_and_its_amount_reserved_before_it_is_sent(app: App,
     assert seen == [Balance(held=4_000, draws=1, chain_length=2)]
 
 
-async def test_a_success_is_answered_sealed_booked_and_announced(app: App, wire: ScriptedWire) -> None:
+async def test_a_success_is_answered_signed_entered_in_the_ledger_and_announced(app: App, wire: ScriptedWire) -> None:
     named = await begin(app, "PA", echo={"lifecycleId": "life-0001"})
 
     answer = await follow(app, named, "CP", 4_000, merchant_transaction_id="parcel-1")
@@ -148,7 +148,9 @@ async def test_an_authorisation_raised_by_the_largest_amounts_can_still_be_raise
     assert (await read(app, named.id)).left == 95 * HUNDREDTHS_MAX
 
 
-async def test_what_is_refused_is_written_numbered_and_sealed_and_nothing_is_sent(app: App, wire: ScriptedWire) -> None:
+async def test_a_refused_follow_up_is_written_numbered_and_signed_and_nothing_is_sent(
+    app: App, wire: ScriptedWire
+) -> None:
     named = await begin(app, "PA")
     wire.sent.clear()
 
@@ -272,7 +274,7 @@ async def test_where_reconcile_was_faster_its_word_is_the_answer(app: App, wire:
     assert (await read(app, named.id)).balance.held == 4_000
 
 
-async def test_a_final_capture_tells_the_acquirer_and_closes_the_door(app: App, wire: ScriptedWire) -> None:
+async def test_a_final_capture_is_final_at_the_acquirer_and_sets_the_closure(app: App, wire: ScriptedWire) -> None:
     named = await begin(app, "PA")
 
     await follow(app, named, "CP", 4_000, is_final=True, echo={"sequence": "FINAL"})

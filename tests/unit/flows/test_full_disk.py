@@ -15,7 +15,7 @@ from tollgate.payments.payment import State
 from tollgate.store.database import Damaged, Database
 from tollgate.store.statements import Write
 from unit.app_fixture import CHANNEL, ORDER, ScriptedWire
-from unit.flows.telling import begin, follow, read_chain
+from unit.flows.chains import begin, follow, read_chain
 
 pytestmark = pytest.mark.anyio
 

@@ -1,4 +1,4 @@
-"""The story of a payment, told against a real store: write, send, write, answer."""
+"""Payments on a real store: write, send, write, answer."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_a_route_that_is_not_there_is_refused_before_anything_is_written(a
     assert await list_written(app) == []
 
 
-async def test_a_claimed_key_answers_again_without_sending(app: App, wire: ScriptedWire) -> None:
+async def test_a_used_idempotency_key_answers_again_without_sending(app: App, wire: ScriptedWire) -> None:
     first = await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app, amount="92.00")))
 
     earlier = await find_earlier_answer(app, idempotency_key(app, amount="92.00"))

@@ -13,7 +13,7 @@ from tollgate.store.database import Database
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY
-from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
+from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, look_at, register_card, send
 from unit.flows.shopping import tick
 
 pytestmark = pytest.mark.anyio
@@ -62,13 +62,13 @@ async def test_a_plain_payment_is_two_hot_writes_and_nothing_else(app: App) -> N
 
 @pytest.mark.parametrize("words", [{}, ALONE, PRESENT])
 async def test_a_payment_from_what_is_stored_adds_one_read(app: App, words: dict[str, str]) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     assert await count(app, words, stored=registration_id) == (1, 0, ["start", "settle"])
 
 
 async def test_its_use_is_noted_once_a_day(app: App) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     tick(app, DAY)
 
     assert [await count(app, stored=registration_id) for _ in range(3)] == [
@@ -83,13 +83,13 @@ async def test_keeping_an_account_takes_two_units(app: App) -> None:
 
 
 async def test_beginning_a_series_takes_one_unit_more_than_repeating(app: App) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     assert await count(app, INITIAL, stored=registration_id) == (1, 1, ["start"])
 
 
 async def test_use_lengthens_what_is_kept_by_use_alone(app: App) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     kept_until = (await look_at(app, registration_id)).keep_until
     tick(app, 3 * DAY)
 

@@ -20,7 +20,8 @@ from tollgate.store.payments import list_overdue
 from tollgate.values import DAY, Money, Refusal, Secret
 from tollgate.wire import Silent
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
-from unit.flows.keeping import (
+from unit.flows.chains import DECLINED, PENDING, read, run_only_job
+from unit.flows.registering import (
     ALONE,
     BANK,
     CARD,
@@ -32,13 +33,12 @@ from unit.flows.keeping import (
     approve,
     get_reference,
     is_sealed,
-    keep_card,
     list_announced,
     look_at,
+    register_card,
     send,
 )
 from unit.flows.shopping import tick
-from unit.flows.telling import DECLINED, PENDING, read, run_only_job
 
 pytestmark = pytest.mark.anyio
 SHOP = replace(CHANNEL, creditor=CREDITOR)
@@ -62,7 +62,7 @@ async def test_a_registration_is_written_before_anything_is_sent_and_usable_afte
         refusals.append(refused.value.result.code)
 
     wire.meanwhile = look_meanwhile
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     assert (states, refusals) == ([RegistrationState.PENDING], ["100.150.201"])
     assert (await look_at(app, registration_id)).state is RegistrationState.ACTIVE
@@ -77,7 +77,7 @@ async def test_the_answer_names_the_registration_in_either_place(app: App) -> No
 
 
 async def test_what_is_stored_is_the_account_without_what_counts_once(app: App) -> None:
-    registration_id = await keep_card(app, {"customParameters[SHOPPER_x]": "1"})
+    registration_id = await register_card(app, {"customParameters[SHOPPER_x]": "1"})
 
     stored = await open_registration(app, MERCHANT.id, registration_id)
 
@@ -201,8 +201,8 @@ async def test_an_authorisation_even_of_nothing_leaves_one_behind(app: App, amou
 # ---- the same instrument again ----
 
 
-async def test_by_default_every_wish_makes_a_registration_of_its_own(app: App) -> None:
-    first, second = await keep_card(app), await keep_card(app)
+async def test_by_default_every_request_makes_a_registration_of_its_own(app: App) -> None:
+    first, second = await register_card(app), await register_card(app)
 
     assert first != second
     prints = [(await look_at(app, each)).fingerprint for each in (first, second)]
@@ -210,7 +210,7 @@ async def test_by_default_every_wish_makes_a_registration_of_its_own(app: App) -
 
 
 async def test_a_channel_that_reuses_names_the_registration_that_is_there(app: App) -> None:
-    first = await keep_card(app)
+    first = await register_card(app)
 
     again = await send(app, CARD, KEEP, channel=REUSING)
 
@@ -220,7 +220,7 @@ async def test_a_channel_that_reuses_names_the_registration_that_is_there(app: A
 
 @pytest.mark.parametrize("changes", [{"card.expiryYear": "2035"}, {"card.number": "4111111111111111"}])
 async def test_another_card_is_not_the_one_that_is_there(app: App, changes: dict[str, str]) -> None:
-    first = await keep_card(app)
+    first = await register_card(app)
 
     assert (await send(app, CARD, KEEP, changes, channel=REUSING)).registration_id != first
 
@@ -235,7 +235,7 @@ async def test_a_rejected_registration_is_not_reused(app: App, wire: ScriptedWir
 
 
 async def test_a_declined_payment_on_what_is_there_already_does_not_end_it(app: App, wire: ScriptedWire) -> None:
-    first = await keep_card(app)
+    first = await register_card(app)
     wire.script = [DECLINED]
 
     again = await send(app, CARD, KEEP, channel=REUSING)
@@ -306,7 +306,7 @@ async def test_a_debit_that_nobody_keeps_stands_alone_under_a_mandate_of_its_own
 
 async def test_a_bank_account_is_kept_by_use_and_a_card_by_its_expiry(app: App) -> None:
     bank = await look_at(app, (await send(app, BANK, KEEP, channel=SHOP)).registration_id)
-    card = await look_at(app, await keep_card(app))
+    card = await look_at(app, await register_card(app))
 
     assert bank.keep_until == app.retention.get_end(None, bank.created_at)
     assert card.keep_until == app.retention.get_end(card.card, 0)
@@ -316,7 +316,7 @@ async def test_a_bank_account_is_kept_by_use_and_a_card_by_its_expiry(app: App) 
 async def test_a_series_that_began_elsewhere_goes_on_from_there(app: App, wire: ScriptedWire) -> None:
     """A merchant that brings its cards over charges them alone; the schemes know them by their old beginning."""
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(app, ALONE, {REFERENCE: "ELSEWHERE"})
+    registration_id = await register_card(app, ALONE, {REFERENCE: "ELSEWHERE"})
 
     assert await get_reference(app, registration_id) == "ELSEWHERE"
     await send(app, INITIAL, {REFERENCE: "STALE"}, stored=registration_id)

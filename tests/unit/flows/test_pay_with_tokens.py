@@ -1,4 +1,4 @@
-"""Payments from stored cards by their token: what the acquirer hears, what the merchant reads, that none fails."""
+"""Payments from registered cards by their token: what the acquirer and the merchant get, that none fails."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tollgate.store.jobs import finish_job
 from tollgate.store.registrations import change_registration_writes
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.wire import Silent, Unsent, Wire
-from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
+from unit.flows.chains import read
+from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, look_at, register_card, send
 from unit.flows.shopping import BROWSER_FIELDS, FRICTIONLESS, Bank, tick
-from unit.flows.telling import read
 from unit.flows.test_pay_costs import CountingDatabase
 from unit.flows.tokenizing import (
     TOKENIZING,
     TokenWorld,
-    find_stored,
     fire,
+    get_stored_registration,
     get_token,
     keep_token,
     list_token_jobs,
     make_knock,
-    open_token_house,
+    open_token_app,
     run_tokens,
 )
 
@@ -50,7 +50,7 @@ def world() -> TokenWorld:
 
 @pytest.fixture
 async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
-    async with open_token_house(tmp_path, world) as app:
+    async with open_token_app(tmp_path, world) as app:
         yield app
 
 
@@ -167,8 +167,8 @@ async def test_the_payment_that_stores_a_card_is_made_with_the_card(app: App, wo
 async def test_a_channel_without_a_vault_owes_and_tells_nothing(app: App, world: TokenWorld) -> None:
     """A merchant without a token vault does not pay for a question that nobody can answer."""
     unset = replace(app, simulator=world.acquirer)
-    registration_id = await keep_card(unset)
-    registration, sealed, _ = await find_stored(unset, registration_id)
+    registration_id = await register_card(unset)
+    registration, sealed, _ = await get_stored_registration(unset, registration_id)
     for job in await list_token_jobs(unset):
         await finish_job(unset.database, job)
     live = replace(registration, test_mode=TestMode.EXTERNAL)
@@ -188,7 +188,7 @@ async def test_a_channel_without_a_vault_owes_and_tells_nothing(app: App, world:
 async def test_a_payment_without_its_registrations_test_mode_goes_by_the_number(app: App, world: TokenWorld) -> None:
     """Another acquirer does not know the token."""
     registration_id = await keep_token(app)
-    registration, sealed, sealed_token = await find_stored(app, registration_id)
+    registration, sealed, sealed_token = await get_stored_registration(app, registration_id)
     external = replace(registration, test_mode=TestMode.EXTERNAL)
     unit = change_registration_writes(external, sealed, sealed_token, event=None, at=app.clock.now())
     assert await app.database.write(unit, label="test")
@@ -211,7 +211,7 @@ async def test_a_silent_acquirer_is_reversed_by_key_as_ever(app: App, world: Tok
 
 
 async def test_the_acquirers_time_is_what_the_proof_left_of_it(app: App, world: TokenWorld) -> None:
-    """Nobody works on an attempt for longer than its deadline says, or else two would settle it."""
+    """Nobody works on an attempt for longer than its deadline says, or else two would complete it."""
     registration_id = await keep_token(app)
     waits: list[float] = []
     acquirer = world.acquirer
@@ -306,4 +306,4 @@ async def test_a_card_that_is_not_stored_is_not_looked_up(app: App, world: Token
     await send(replace(app, database=counting), CARD, channel=TOKENIZING)
 
     assert (counting.reads, world.asked) == ([], [])
-    assert await keep_card(app)
+    assert await register_card(app)

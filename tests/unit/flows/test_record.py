@@ -17,13 +17,13 @@ from tollgate.payments.payment import Payment, State
 from tollgate.store import audit
 from tollgate.values import Conflict, Refusal
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
-from unit.flows.telling import begin, follow, happen, make_request, meddle_with, read, read_answered, read_chain
+from unit.flows.chains import begin, follow, happen, make_request, meddle_with, read, read_answered, read_chain
 
 pytestmark = pytest.mark.anyio
 
 
-async def check_books(app: App, first: Payment) -> None:
-    """Balances are what the chain adds up to; every line that is due is in the book; every row has its seal."""
+async def check_ledgers(app: App, first: Payment) -> None:
+    """Balances are what the chain adds up to; every entry that is due is in the ledger; every row has its signature."""
     rows = await read_chain(app, first)
     assert {row.id: row.balance for row in rows} == count_chain(rows)
     due = {entry.id for row in rows for entry in list_entries(row)}
@@ -51,7 +51,7 @@ async def test_a_chargeback_moves_the_money_and_bars_a_refund(app: App, wire: Sc
     assert (await read(app, debit.id)).balance == Balance(disputed=9_200, chain_length=2, chain_net=-9_200)
     refund = await read_answered(app, await follow(app, debit, "RF", 100))
     assert refund.result_code == "700.300.600"
-    await check_books(app, debit)
+    await check_ledgers(app, debit)
 
 
 async def test_a_chargeback_may_be_won_and_come_again(app: App) -> None:
@@ -66,7 +66,7 @@ async def test_a_chargeback_may_be_won_and_come_again(app: App) -> None:
     assert (await read(app, debit.id)).balance.disputed == 9_200
     assert await refuse(app, chargeback, "CR") == "700.400.410"
     assert await refuse(app, won, "CB") == "700.400.400"
-    await check_books(app, debit)
+    await check_ledgers(app, debit)
 
 
 async def test_a_refund_that_comes_back_may_be_made_again(app: App) -> None:
@@ -79,7 +79,7 @@ async def test_a_refund_that_comes_back_may_be_made_again(app: App) -> None:
     assert (await read(app, debit.id)).left == 9_200
     second = await read_answered(app, await follow(app, debit, "RF", 9_200))
     assert second.state is State.APPROVED
-    await check_books(app, debit)
+    await check_ledgers(app, debit)
 
 
 async def test_a_receipt_draws_on_the_authorisation_and_is_refundable(app: App) -> None:
@@ -91,7 +91,7 @@ async def test_a_receipt_draws_on_the_authorisation_and_is_refundable(app: App) 
     assert (await read(app, authorisation.id)).left == 4_200
     assert (await read_answered(app, await follow(app, receipt, "RF", 5_000))).state is State.APPROVED
     assert await refuse(app, authorisation, "RC", 4_201) == "700.400.100"
-    await check_books(app, authorisation)
+    await check_ledgers(app, authorisation)
 
 
 async def test_a_fact_that_fits_nothing_is_refused_and_leaves_no_trace(app: App) -> None:
@@ -103,7 +103,7 @@ async def test_a_fact_that_fits_nothing_is_refused_and_leaves_no_trace(app: App)
     assert await refuse(app, debit, "CB", 9_201) == "700.400.400"
 
 
-async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(app: App) -> None:
+async def test_a_fact_that_was_written_and_not_completed_is_completed_as_what_it_is(app: App) -> None:
     """A process died between the two writes."""
     debit = await begin(app)
     context = await charging.read_chain_context(app, debit)
@@ -122,7 +122,7 @@ async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(
     [_, chargeback] = await read_chain(app, debit)
     assert (chargeback.state, chargeback.result_code) == (State.APPROVED, "000.100.200")
     assert (await read(app, debit.id)).balance.disputed == 9_200
-    await check_books(app, debit)
+    await check_ledgers(app, debit)
 
 
 async def test_facts_that_race_are_judged_again(app: App) -> None:

@@ -19,7 +19,7 @@ from tollgate.store.jobs import Job, lease_due
 from tollgate.store.payments import list_overdue
 from tollgate.wire import Silent, Unsent
 from unit.app_fixture import APPROVED, CHANNEL, NOW, ORDER, ScriptedWire
-from unit.flows.telling import (
+from unit.flows.chains import (
     DECLINED,
     PENDING,
     REVERSED,
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def fall_silent(app: App, wire: ScriptedWire, named: Payment, kind: str, amount: int, **changes: Any) -> str:
-    """The id of a follow-up that nobody answered."""
+    """Returns the id of a follow-up that was not answered."""
     wire.script = [Silent()]
     later = await read_answered(app, await follow(app, named, kind, amount, **changes))
     wire.sent.clear()
@@ -169,7 +169,7 @@ async def test_a_refusal_that_was_only_started_is_written_down_and_nothing_is_se
     assert await lease_jobs(app) == []
 
 
-async def test_an_attempt_that_was_settled_after_all_stays_as_it_is(app: App) -> None:
+async def test_an_attempt_that_was_completed_after_all_stays_as_it_is(app: App) -> None:
     named = await begin(app, "PA")
     left = await leave_started(app, named, "CP", 4_000)
     await complete_overdue(app, left)

@@ -1,4 +1,4 @@
-"""Stories about stored accounts: what is kept until when, who is told what, and what another environment may not do."""
+"""Registrations: how long they are stored, what is answered, and what another environment may not do."""
 
 from __future__ import annotations
 

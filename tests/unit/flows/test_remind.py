@@ -18,7 +18,7 @@ from tollgate.workers.jobs import REMINDER_LEASE_S, lease, send_reminders
 from unit.app_fixture import NOW
 from unit.flows.reminding import (
     RETURN_URL,
-    ScriptedCourier,
+    ScriptedNotifier,
     count_owed,
     forget,
     look,
@@ -38,16 +38,16 @@ END = NOW + 30 * MINUTE
 
 
 @pytest.fixture
-def notifier() -> ScriptedCourier:
-    return ScriptedCourier()
+def notifier() -> ScriptedNotifier:
+    return ScriptedNotifier()
 
 
 @pytest.fixture
-def app(app: App, notifier: ScriptedCourier) -> App:
+def app(app: App, notifier: ScriptedNotifier) -> App:
     return msgspec.structs.replace(app, notifier=notifier)
 
 
-async def test_at_29_minutes_a_shop_that_has_not_asked_is_called_once(app: App, notifier: ScriptedCourier) -> None:
+async def test_at_29_minutes_a_shop_that_has_not_asked_is_called_once(app: App, notifier: ScriptedNotifier) -> None:
     checkout = await prepare_submitted(app)
 
     move_to(app, DUE - 1)
@@ -61,7 +61,7 @@ async def test_at_29_minutes_a_shop_that_has_not_asked_is_called_once(app: App, 
     assert (found.reminder, found.reminded_at) == (Reminder.SENT, DUE)
 
 
-async def test_a_registration_is_named_by_its_own_path(app: App, notifier: ScriptedCourier) -> None:
+async def test_a_registration_is_named_by_its_own_path(app: App, notifier: ScriptedNotifier) -> None:
     checkout = await prepare_submitted(app, kind=CheckoutKind.REGISTRATION)
 
     move_to(app, DUE)
@@ -70,7 +70,7 @@ async def test_a_registration_is_named_by_its_own_path(app: App, notifier: Scrip
     assert notifier.called[0].endswith(f"resourcePath=%2Fv1%2Fcheckouts%2F{checkout.id}%2Fregistration")
 
 
-async def test_nobody_is_called_about_what_was_never_submitted(app: App, notifier: ScriptedCourier) -> None:
+async def test_nobody_is_called_about_what_was_never_submitted(app: App, notifier: ScriptedNotifier) -> None:
     checkout = await prepare(app)
 
     move_to(app, DUE)
@@ -79,7 +79,7 @@ async def test_nobody_is_called_about_what_was_never_submitted(app: App, notifie
     assert (await look(app, checkout)).reminder == ""
 
 
-async def test_a_shop_that_asked_is_not_called(app: App, notifier: ScriptedCourier) -> None:
+async def test_a_shop_that_asked_is_not_called(app: App, notifier: ScriptedNotifier) -> None:
     checkout = await prepare_submitted(app)
     move_to(app, NOW + MINUTE)
     await read(app, checkout)
@@ -91,7 +91,7 @@ async def test_a_shop_that_asked_is_not_called(app: App, notifier: ScriptedCouri
     assert (await look(app, checkout)).reminder == Reminder.UNNEEDED
 
 
-async def test_a_submission_after_the_shop_asked_calls_for_a_call(app: App, notifier: ScriptedCourier) -> None:
+async def test_a_submission_after_the_shop_asked_calls_for_a_call(app: App, notifier: ScriptedNotifier) -> None:
     checkout = await prepare_submitted(app)
     move_to(app, NOW + MINUTE)
     await read(app, checkout)
@@ -105,7 +105,7 @@ async def test_a_submission_after_the_shop_asked_calls_for_a_call(app: App, noti
     assert len(notifier.called) == 1
 
 
-async def test_a_submission_in_the_last_minute_calls_too_but_never_twice(app: App, notifier: ScriptedCourier) -> None:
+async def test_a_submission_in_the_last_minute_calls_too_but_never_twice(app: App, notifier: ScriptedNotifier) -> None:
     late, called = await prepare_submitted(app, 1), await prepare_submitted(app, 2)
     move_to(app, NOW + MINUTE)
     await read(app, late)
@@ -125,7 +125,7 @@ async def test_a_submission_in_the_last_minute_calls_too_but_never_twice(app: Ap
 
 
 async def test_whoever_was_not_there_in_that_minute_calls_nobody_and_says_so(
-    app: App, notifier: ScriptedCourier, caplog: pytest.LogCaptureFixture
+    app: App, notifier: ScriptedNotifier, caplog: pytest.LogCaptureFixture
 ) -> None:
     checkout = await prepare_submitted(app)
 
@@ -140,7 +140,7 @@ async def test_whoever_was_not_there_in_that_minute_calls_nobody_and_says_so(
 
 
 @pytest.mark.parametrize("answer", [200, 302, 404, 500, Silent()], ids=str)
-async def test_whatever_a_shop_answers_it_was_told(app: App, notifier: ScriptedCourier, answer: object) -> None:
+async def test_whatever_a_shop_answers_it_was_told(app: App, notifier: ScriptedNotifier, answer: object) -> None:
     assert isinstance(answer, int | Exception)
     notifier.script = [answer]
     checkout = await prepare_submitted(app)
@@ -155,7 +155,7 @@ async def test_whatever_a_shop_answers_it_was_told(app: App, notifier: ScriptedC
 
 
 async def test_no_log_line_has_the_whole_id_of_a_checkout(
-    app: App, notifier: ScriptedCourier, caplog: pytest.LogCaptureFixture
+    app: App, notifier: ScriptedNotifier, caplog: pytest.LogCaptureFixture
 ) -> None:
     checkout = await prepare(app)
     await submit(app, checkout)
@@ -170,8 +170,8 @@ async def test_no_log_line_has_the_whole_id_of_a_checkout(
 
 
 @pytest.mark.parametrize("return_url", ["shop://result", None])
-async def test_an_address_that_no_courier_goes_to_is_not_tried_again(
-    app: App, notifier: ScriptedCourier, return_url: str | None
+async def test_an_address_that_is_never_notified_is_not_tried_again(
+    app: App, notifier: ScriptedNotifier, return_url: str | None
 ) -> None:
     notifier.script = [Forbidden()]
     checkout = await prepare(app)
@@ -186,7 +186,7 @@ async def test_an_address_that_no_courier_goes_to_is_not_tried_again(
 
 
 async def test_a_shop_that_cannot_be_reached_is_tried_again_until_it_can_be(
-    app: App, notifier: ScriptedCourier
+    app: App, notifier: ScriptedNotifier
 ) -> None:
     notifier.script = [Unsent(), Unsent()]
     checkout = await prepare_submitted(app)
@@ -200,7 +200,7 @@ async def test_a_shop_that_cannot_be_reached_is_tried_again_until_it_can_be(
 
 
 async def test_a_shop_that_could_never_be_reached_is_given_up_when_the_checkout_ends(
-    app: App, notifier: ScriptedCourier
+    app: App, notifier: ScriptedNotifier
 ) -> None:
     notifier.script = [Unsent() for _ in range(60)]
     checkout = await prepare_submitted(app)
@@ -214,7 +214,7 @@ async def test_a_shop_that_could_never_be_reached_is_given_up_when_the_checkout_
     assert await count_owed(app) == 0
 
 
-async def test_a_shop_that_asks_while_it_cannot_be_reached_is_left_alone(app: App, notifier: ScriptedCourier) -> None:
+async def test_a_shop_that_asks_while_it_cannot_be_reached_is_left_alone(app: App, notifier: ScriptedNotifier) -> None:
     notifier.script = [Unsent()]
     checkout = await prepare_submitted(app)
     move_to(app, DUE)
@@ -228,7 +228,7 @@ async def test_a_shop_that_asks_while_it_cannot_be_reached_is_left_alone(app: Ap
     assert (await look(app, checkout)).reminder == Reminder.UNNEEDED
 
 
-async def test_a_checkout_that_is_forgotten_leaves_no_job_behind(app: App, notifier: ScriptedCourier) -> None:
+async def test_a_checkout_that_is_forgotten_leaves_no_job_behind(app: App, notifier: ScriptedNotifier) -> None:
     await prepare_submitted(app)
     await forget(app)
 
@@ -239,7 +239,7 @@ async def test_a_checkout_that_is_forgotten_leaves_no_job_behind(app: App, notif
 
 
 async def test_what_a_killed_process_held_is_called_by_another_within_the_minute(
-    app: App, notifier: ScriptedCourier
+    app: App, notifier: ScriptedNotifier
 ) -> None:
     """Its lease is wall time, and hardly longer than a call may take."""
     checkout = await prepare_submitted(app)
@@ -254,7 +254,7 @@ async def test_what_a_killed_process_held_is_called_by_another_within_the_minute
     assert (await look(app, checkout)).reminder == Reminder.SENT
 
 
-async def test_who_lost_its_lease_to_another_writes_nothing(app: App, notifier: ScriptedCourier) -> None:
+async def test_who_lost_its_lease_to_another_writes_nothing(app: App, notifier: ScriptedNotifier) -> None:
     checkout = await prepare_submitted(app)
     move_to(app, DUE)
     [slow] = await lease(app, REMIND_TOPIC, REMINDER_LEASE_S, 10)
@@ -269,7 +269,7 @@ async def test_who_lost_its_lease_to_another_writes_nothing(app: App, notifier: 
     assert (await look(app, checkout)).reminder == Reminder.SENT
 
 
-async def test_shops_that_hang_keep_no_other_waiting(app: App, notifier: ScriptedCourier) -> None:
+async def test_shops_that_hang_keep_no_other_waiting(app: App, notifier: ScriptedNotifier) -> None:
     """A shop whose reminder falls due while others hang does not wait either."""
     for number in range(1, 4):
         await prepare_submitted(app, number)
@@ -290,7 +290,7 @@ async def test_shops_that_hang_keep_no_other_waiting(app: App, notifier: Scripte
 
 
 async def test_a_worker_that_is_stopped_lets_a_call_end_so_that_it_is_not_made_again(
-    app: App, notifier: ScriptedCourier
+    app: App, notifier: ScriptedNotifier
 ) -> None:
     checkout = await prepare_submitted(app)
     is_calling, may_end = asyncio.Event(), asyncio.Event()

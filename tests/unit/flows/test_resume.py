@@ -15,6 +15,7 @@ from tollgate.payments.authentication import Stage
 from tollgate.payments.payment import State
 from tollgate.wire import Silent
 from unit.app_fixture import ScriptedWire
+from unit.flows.chains import DECLINED, show
 from unit.flows.shopping import (
     BANK_URL,
     BASE_URL,
@@ -29,7 +30,6 @@ from unit.flows.shopping import (
     make_order,
     open_bank,
 )
-from unit.flows.telling import DECLINED, show
 
 pytestmark = pytest.mark.anyio
 

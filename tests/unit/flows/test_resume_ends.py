@@ -18,6 +18,7 @@ from tollgate.store.payments import list_overdue
 from tollgate.values import HOUR
 from tollgate.wire import Silent
 from unit.app_fixture import APPROVED, CHANNEL, ScriptedWire
+from unit.flows.chains import DECLINED, PENDING, REVERSED, follow, meddle_with, read_chain, tell
 from unit.flows.shopping import (
     BROWSER_FIELDS,
     Bank,
@@ -30,7 +31,6 @@ from unit.flows.shopping import (
     run_due,
     tick,
 )
-from unit.flows.telling import DECLINED, PENDING, REVERSED, follow, meddle_with, read_chain, tell
 
 pytestmark = pytest.mark.anyio
 

@@ -14,8 +14,8 @@ from tollgate.operations.signing import TamperedRow
 from tollgate.payments.authentication import Stage
 from tollgate.payments.payment import State
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
+from unit.flows.chains import follow, read_answered
 from unit.flows.shopping import Bank, change_row, go_shopping, make_order, open_bank
-from unit.flows.telling import follow, read_answered
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
-async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
+async def test_a_shopper_token_that_opens_nothing_leads_nowhere_and_changes_nothing(
     both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     app, bank = both
@@ -41,7 +41,7 @@ async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
         write_shopper_token(MERCHANT.id, stranger, own_key),
         write_shopper_token(MERCHANT.id, payment_id),
         write_shopper_token(MERCHANT.id, payment_id, own_key[:-1] + bytes([own_key[-1] ^ 1])),
-        bank.results_ticket,
+        bank.results_token,
         *(
             "none",
             "\0",
@@ -65,7 +65,7 @@ async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
 async def test_a_wrong_key_leads_nowhere_also_after_the_challenge_has_ended(
     both: tuple[App, Bank], is_approved: bool
 ) -> None:
-    """The result and the shop's address are told to whoever holds the whole address of the shopper, and nobody else."""
+    """A caller gets the result and the shop's address only with the whole address of the shopper."""
     app, bank = both
     shopper = await go_shopping(app, bank)
     if is_approved:

@@ -15,6 +15,7 @@ from tollgate.flows.resume import Forward, GoHome, Wait
 from tollgate.operations.app import App
 from tollgate.payments.payment import RecoveryTask, State
 from unit.app_fixture import ScriptedWire
+from unit.flows.chains import meddle_with
 from unit.flows.shopping import (
     BROWSER,
     BROWSER_FIELDS,
@@ -29,7 +30,6 @@ from unit.flows.shopping import (
     run_due,
     tick,
 )
-from unit.flows.telling import meddle_with
 
 pytestmark = pytest.mark.anyio
 

@@ -16,6 +16,7 @@ from tollgate.store.payments import find_payment
 from tollgate.values import DAY, HOUR, SECOND
 from tollgate.workers.jobs import order_runs, pay_runs
 from unit.app_fixture import MERCHANT, ScriptedWire
+from unit.flows.chains import show
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -33,7 +34,6 @@ from unit.flows.scheduling import (
     tell,
     work,
 )
-from unit.flows.telling import show
 
 pytestmark = pytest.mark.anyio
 

@@ -17,6 +17,7 @@ from tollgate.values import DAY, HOUR, MINUTE, RegistrationId
 from tollgate.wire import Silent, Unsent
 from tollgate.workers.jobs import order_runs, pay_runs
 from unit.app_fixture import APPROVED, CHANNEL, MERCHANT, NOW, ScriptedWire
+from unit.flows.chains import PENDING, REVERSED
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -33,7 +34,6 @@ from unit.flows.scheduling import (
     spoil,
     work,
 )
-from unit.flows.telling import PENDING, REVERSED
 
 pytestmark = pytest.mark.anyio
 
@@ -187,7 +187,7 @@ async def test_a_channel_that_closes_after_the_order_pays_when_it_opens_again(
     assert "payment of a schedule not made yet" in caplog.messages
 
 
-async def test_a_closed_channel_misses_its_times_as_a_house_without_power_does(app: App, wire: ScriptedWire) -> None:
+async def test_a_closed_channel_misses_its_due_times_as_a_stopped_host_does(app: App, wire: ScriptedWire) -> None:
     await register_card(app)
     schedule = await plan_payments(app, MONTH_END)
     await update_channel(app.database, msgspec.structs.replace(CHANNEL, is_closed=True))
@@ -202,7 +202,7 @@ async def test_a_closed_channel_misses_its_times_as_a_house_without_power_does(a
     assert len(list_charges(wire)) == 1
 
 
-# ---- what somebody wrote into the store ----
+# ---- tampering ----
 
 
 async def test_a_schedule_with_another_amount_is_halted_and_not_paid(

@@ -277,7 +277,7 @@ async def test_ending_with_a_key_is_answered_again(app: App) -> None:
     first = await end(app, schedule.id, make_idempotency_key("key"))
 
     with pytest.raises(Refusal, match=r"100\.360\.303"):
-        # The story itself; whoever calls it looks for the key's answer before.
+        # The flow itself; its caller looks for the key's answer before.
         await end(app, schedule.id)
     assert show(first)["plan"]["active"] is False
 

@@ -1,4 +1,4 @@
-"""Runs that somebody wrote into the store or changed there: none is paid twice, and none that nobody ordered."""
+"""Runs that were inserted or changed in the store by hand: none is paid twice, and none without an order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that somebody changed in the database: nobody is told what they say, and lists go on without them."""
+"""Rows that were changed in the database are not answered, and lists go on without them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tollgate.store.statements import Statement
 from tollgate.values import DAY, PaymentId
 from tollgate.workers.jobs import recover_payments
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
-from unit.flows.telling import begin, follow, read, read_answered
+from unit.flows.chains import begin, follow, read, read_answered
 
 pytestmark = pytest.mark.anyio
 
@@ -127,7 +127,7 @@ async def test_settlement_reports_go_on_without_a_changed_record(
     page = await list_completed(app, CHANNEL, TODAY, Window(rows_max=9))
     everything = await list_all_completed(app, CHANNEL, TODAY)
 
-    assert [posting.payment.id for posting in page.rows] == [sound.id]
+    assert [entry.payment.id for entry in page.rows] == [sound.id]
     assert everything.rows == page.rows
 
 
@@ -141,7 +141,7 @@ async def test_a_sum_leaves_out_a_line_that_does_not_say_what_its_payment_says(a
     assert (tally.count, tally.amount) == (1, 9200)
 
 
-# ---- answers kept for a key ----
+# ---- answers stored for a key ----
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ async def test_an_answer_is_replayed_byte_for_byte(app: App) -> None:
 
 
 async def test_what_reconcile_answers_for_a_key_is_replayed(app: App) -> None:
-    """It knows of the request only what the store kept of it."""
+    """It knows of the request only what is in the store."""
     declined = await begin(app)
     started = _start_again(declined)
     assert await start_payment(app.database, started, None, make_idempotency_key())

@@ -17,19 +17,19 @@ from tollgate.store.registrations import change_registration_writes, find_sealed
 from tollgate.values import DAY, MINUTE, SECOND
 from tollgate.wire import Silent
 from unit.app_fixture import MERCHANT
-from unit.flows.keeping import keep_card, list_announced, look_at, send
+from unit.flows.registering import list_announced, look_at, register_card, send
 from unit.flows.shopping import tick
 from unit.flows.tokenizing import (
     TokenWorld,
     delete,
-    find_stored,
     fire,
+    get_stored_registration,
     get_token,
     get_vault_status,
     keep_token,
     list_token_jobs,
     make_knock,
-    open_token_house,
+    open_token_app,
     run_tokens,
 )
 
@@ -43,7 +43,7 @@ def world() -> TokenWorld:
 
 @pytest.fixture
 async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
-    async with open_token_house(tmp_path, world) as app:
+    async with open_token_app(tmp_path, world) as app:
         yield app
 
 
@@ -64,12 +64,12 @@ async def test_an_event_moves_the_token_and_tells_the_merchant_nothing(
 
     token = await get_token(app, registration_id)
     assert token.state is state
-    _, _, sealed = await find_stored(app, registration_id)
+    _, _, sealed = await get_stored_registration(app, registration_id)
     assert (sealed is None) is (state is TokenState.DELETED)
     assert [each.topic for each in await list_announced(app)] == [RegistrationEvent.CREATED]
 
 
-async def test_a_renewed_card_changes_its_face_its_expiry_and_its_end_and_is_announced_once(app: App) -> None:
+async def test_a_renewed_card_changes_its_summary_its_expiry_and_its_end_and_is_announced_once(app: App) -> None:
     registration_id = await keep_token(app)
     before = await look_at(app, registration_id)
     assert before.card is not None
@@ -125,9 +125,9 @@ async def test_events_out_of_order_end_with_what_the_vault_says_last(app: App) -
 
 
 async def test_what_the_merchant_knows_better_stays(app: App) -> None:
-    """An expiry that its merchant corrected is not undone by a network that has not heard of it."""
+    """An expiry that its merchant corrected is not undone by a network that does not know of it."""
     registration_id = await keep_token(app)
-    registration, sealed, sealed_token = await find_stored(app, registration_id)
+    registration, sealed, sealed_token = await get_stored_registration(app, registration_id)
     assert registration.card is not None
     newer = replace(registration, card=replace(registration.card, expiry_year="2040"))
     unit = change_registration_writes(newer, sealed, sealed_token, event=None, at=app.clock.now())
@@ -158,7 +158,7 @@ async def test_the_years_of_a_cycle_and_of_a_renewal_come_by_the_clock(app: App)
     assert await list_token_jobs(app) == []
 
 
-# ---- who may tell ----
+# ---- who may report events ----
 
 
 async def test_only_who_was_given_the_address_is_heard(app: App) -> None:
@@ -213,7 +213,7 @@ async def test_who_removes_a_registration_removes_its_token_at_the_vault(
 
 
 async def test_a_token_that_was_issued_while_its_registration_ended_is_given_back(app: App, world: TokenWorld) -> None:
-    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    registration_id = await register_card(app, {"card.expiryYear": "2031"})
     world.meanwhile = lambda: delete(app, registration_id)
 
     await run_tokens(app)

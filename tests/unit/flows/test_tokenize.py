@@ -1,4 +1,4 @@
-"""Stored cards and their network tokens kept in step, whoever is silent, late, twice there or killed."""
+"""Registered cards and their network tokens stay in step through silence, delay, repeats and crashes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tollgate.values import DAY, HOUR, SECOND
 from tollgate.vault.sealing import open_account
 from tollgate.wire import Silent, Unsent
 from unit.app_fixture import CHANNEL, MERCHANT
-from unit.flows.keeping import CARD, KEEP, keep_card, look_at, send
+from unit.flows.chains import DECLINED
+from unit.flows.registering import CARD, KEEP, look_at, register_card, send
 from unit.flows.shopping import tick
-from unit.flows.telling import DECLINED
 from unit.flows.tokenizing import (
     TOKENIZING,
     TokenWorld,
-    find_stored,
+    get_stored_registration,
     get_token,
     get_vault_status,
     keep_token,
     list_token_jobs,
-    open_token_house,
+    open_token_app,
     run_tokens,
 )
 
@@ -44,7 +44,7 @@ def world() -> TokenWorld:
 
 @pytest.fixture
 async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
-    async with open_token_house(tmp_path, world) as app:
+    async with open_token_app(tmp_path, world) as app:
         yield app
 
 
@@ -52,7 +52,7 @@ async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
 
 
 async def test_a_card_that_was_stored_gets_a_token_after_its_payment_was_answered(app: App, world: TokenWorld) -> None:
-    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    registration_id = await register_card(app, {"card.expiryYear": "2031"})
     assert (await look_at(app, registration_id)).network_token is None
     assert world.asked == []
 
@@ -60,7 +60,7 @@ async def test_a_card_that_was_stored_gets_a_token_after_its_payment_was_answere
 
     token = await get_token(app, registration_id)
     assert (token.state, token.expiry_month, token.expiry_year) == (TokenState.ACTIVE, "05", "2031")
-    registration, _, sealed = await find_stored(app, registration_id)
+    registration, _, sealed = await get_stored_registration(app, registration_id)
     assert sealed is not None
     account = open_account(sealed, owner=make_token_owner(registration), keyring=app.keyring)
     assert isinstance(account, TokenAccount)
@@ -72,7 +72,7 @@ async def test_a_channel_that_uses_no_tokens_owes_and_asks_nothing(app: App, wor
     await update_channel(app.database, CHANNEL)
     await app.merchants.refresh(app.database)
 
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     told = await send(app, stored=registration_id)
 
     assert await list_token_jobs(app) == []
@@ -140,7 +140,7 @@ async def test_a_vault_that_stays_silent_is_left_alone_until_the_card_is_used_ag
 async def test_a_card_from_before_the_setting_gets_its_token_with_its_next_payment(app: App, world: TokenWorld) -> None:
     await update_channel(app.database, CHANNEL)
     await app.merchants.refresh(app.database)
-    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    registration_id = await register_card(app, {"card.expiryYear": "2031"})
     await update_channel(app.database, TOKENIZING)
     await app.merchants.refresh(app.database)
 
@@ -153,7 +153,7 @@ async def test_a_card_from_before_the_setting_gets_its_token_with_its_next_payme
 
 
 async def test_two_who_provision_at_once_end_with_one_token_and_one_change(app: App, world: TokenWorld) -> None:
-    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    registration_id = await register_card(app, {"card.expiryYear": "2031"})
     before = await look_at(app, registration_id)
     again = make_token_job(MERCHANT.id, before.id, app.clock.now(), "again")
     await app.database.write(ensure_job_writes(again), label="test")
@@ -170,7 +170,7 @@ async def test_two_who_provision_at_once_end_with_one_token_and_one_change(app: 
 async def test_one_killed_between_the_vault_and_the_store_is_repeated_under_the_same_key(
     app: App, world: TokenWorld
 ) -> None:
-    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    registration_id = await register_card(app, {"card.expiryYear": "2031"})
 
     async def die() -> None:
         raise RuntimeError("killed")
@@ -186,7 +186,7 @@ async def test_one_killed_between_the_vault_and_the_store_is_repeated_under_the_
 
 
 async def test_a_registration_that_is_used_meanwhile_is_looked_at_again(app: App, world: TokenWorld) -> None:
-    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    registration_id = await register_card(app, {"card.expiryYear": "2031"})
     used_at = app.clock.now() + 2 * DAY
 
     async def use() -> None:

@@ -1,4 +1,4 @@
-"""The words in which stories of network tokens are told: a vault, and jobs that are run. No test here."""
+"""Helpers for tests of network tokens: a vault, and jobs that are run. No test here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tollgate.values import DAY, FixedClock
 from tollgate.wire import Wire
 from tollgate.workers.jobs import follow_tokens
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire, open_app
-from unit.flows.keeping import keep_card, look_at
+from unit.flows.registering import look_at, register_card
 
 TOKENIZING = replace(CHANNEL, uses_network_tokens=True)
 TOKEN_PATHS = frozenset({tokens.PROVISIONS, tokens.CRYPTOGRAMS, tokens.INQUIRIES, tokens.DELETIONS})
@@ -63,7 +63,7 @@ class TokenWorld:
 
 
 @asynccontextmanager
-async def open_token_house(folder: Path, world: TokenWorld) -> AsyncIterator[App]:
+async def open_token_app(folder: Path, world: TokenWorld) -> AsyncIterator[App]:
     app = await open_app(folder, world.acquirer)
     await update_channel(app.database, TOKENIZING)
     await app.merchants.refresh(app.database)
@@ -81,8 +81,8 @@ async def run_tokens(app: App) -> int:
 
 
 async def keep_token(app: App, year: str = "2031") -> str:
-    """The id of a stored card for which its token was asked."""
-    registration_id = await keep_card(app, {"card.expiryYear": year})
+    """Returns the id of a registered card whose token was requested."""
+    registration_id = await register_card(app, {"card.expiryYear": year})
     await run_tokens(app)
     return registration_id
 
@@ -93,7 +93,9 @@ async def get_token(app: App, registration_id: str) -> registration.NetworkToken
     return token
 
 
-async def find_stored(app: App, registration_id: str) -> tuple[registration.Registration, bytes | None, bytes | None]:
+async def get_stored_registration(
+    app: App, registration_id: str
+) -> tuple[registration.Registration, bytes | None, bytes | None]:
     found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     return found

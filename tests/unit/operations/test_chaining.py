@@ -18,7 +18,7 @@ from tollgate.payments.ledger import UNTOUCHED, Balance
 from tollgate.payments.payment import Outcome, State, Verdict
 from tollgate.values import SECOND, Money
 from unit.app_fixture import CHANNEL, NOW, ScriptedWire, open_app
-from unit.flows.telling import begin, follow, happen, make_request, read, read_answered
+from unit.flows.chains import begin, follow, happen, make_request, read, read_answered
 
 pytestmark = pytest.mark.anyio
 
@@ -88,7 +88,7 @@ async def test_a_transaction_further_down_belongs_to_the_same_chain(app: App) ->
     assert (refund.referenced_id, refund.chain_id) == (capture.id, capture.chain_id)
 
 
-async def test_terms_come_from_the_house_the_channel_and_the_authorisation(app: App) -> None:
+async def test_terms_come_from_the_app_the_channel_and_the_authorization(app: App) -> None:
     named = await begin(app, "PA", echo={"numberOfCaptures": "5"})
 
     terms = charging.make_terms(app, replace(CHANNEL, rebills_max=3), named)
@@ -98,7 +98,7 @@ async def test_terms_come_from_the_house_the_channel_and_the_authorisation(app: 
     assert charging.make_terms(app, CHANNEL, replace(named, echo={})).captures_max == LIMITS.captures_max
 
 
-async def test_a_wish_without_a_currency_means_that_of_the_payment(app: App) -> None:
+async def test_a_request_without_a_currency_means_that_of_the_payment(app: App) -> None:
     debit = await begin(app)
 
     assert charging.make_follow_up_request(make_request("RV", 100, currency=None), debit).money == Money(100, "EUR")
@@ -122,7 +122,7 @@ async def test_a_refusal_is_decided_and_does_nothing(app: App) -> None:
     assert refused.action is None
 
 
-async def test_every_result_is_sealed_and_a_changed_row_no_longer_fits(app: App) -> None:
+async def test_every_result_is_signed_and_a_changed_row_no_longer_fits(app: App) -> None:
     attempt = charging.start_after(app, await begin(app), "RF", "trace")
 
     completed = complete_signed(app, attempt, Verdict(outcome=Outcome.APPROVED, code="000.100.110")).payment
@@ -131,7 +131,7 @@ async def test_every_result_is_sealed_and_a_changed_row_no_longer_fits(app: App)
     assert completed.mac != make_signature(replace(completed, money=Money(1, "EUR")), app.keyring)
 
 
-async def test_settling_what_was_decided_twice_changes_nothing(app: App) -> None:
+async def test_completing_a_decided_attempt_twice_changes_nothing(app: App) -> None:
     debit = await begin(app)
     refused = await read_answered(app, await follow(app, debit, "RF", 99_999))
 

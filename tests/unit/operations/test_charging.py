@@ -81,7 +81,7 @@ async def test_a_provider_is_told_where_the_shopper_comes_back_to(app: App, wire
 
 
 async def test_what_reconcile_decided_first_is_the_truth(app: App, wire: ScriptedWire) -> None:
-    """Two who settle one attempt never tell two stories."""
+    """Two processes that complete one attempt never answer differently."""
     started = await start(app)
     wire.script = [Silent()]
     await complete_overdue(app, started)

@@ -47,7 +47,7 @@ TERMS = TokenTerms(test_url="https://test.example", live_url="https://live.examp
         (False, TestMode.EXTERNAL, None, "simulator"),
         (True, None, None, None),
         (True, None, replace(TERMS, live_url=""), None),
-        # A store that was copied: no card of the other environment is told to anybody.
+        # The store was copied: no card of the other environment is sent anywhere.
         (False, None, TERMS, None),
         (True, TestMode.INTERNAL, TERMS, None),
         (True, TestMode.EXTERNAL, TERMS, None),

@@ -44,48 +44,48 @@ class DirectoryServer:
 
 
 async def find(
-    book: CardRangeCache, server: DirectoryServer, card: CardAccount = CARD, *, at: Instant = NOW, address: str = "one"
+    cache: CardRangeCache, server: DirectoryServer, card: CardAccount = CARD, *, at: Instant = NOW, address: str = "one"
 ) -> exchanges.CardRange | None:
-    return await book.find(address, server, card, wall_now=at, timeout_s=1)
+    return await cache.find(address, server, card, wall_now=at, timeout_s=1)
 
 
 async def test_a_card_is_found_with_all_that_its_issuer_says() -> None:
-    book, server = CardRangeCache(), DirectoryServer()
+    cache, server = CardRangeCache(), DirectoryServer()
 
-    found = await find(book, server)
+    found = await find(cache, server)
 
     assert found is not None
     assert (found.method_url, found.version) == ("https://bank.example/m", "2.1.0")
-    assert await find(book, server, OTHER_CARD) is None
+    assert await find(cache, server, OTHER_CARD) is None
 
 
 async def test_the_list_is_asked_for_once_until_it_is_old() -> None:
-    book, server = CardRangeCache(), DirectoryServer()
-    await find(book, server)
-    await find(book, server, at=NOW + LIMITS.card_ranges_lifetime)
+    cache, server = CardRangeCache(), DirectoryServer()
+    await find(cache, server)
+    await find(cache, server, at=NOW + LIMITS.card_ranges_lifetime)
     assert len(server.asked) == 1
 
     server.number = "5454545454545454"
-    assert await find(book, server, at=NOW + LIMITS.card_ranges_lifetime + 1) is None
+    assert await find(cache, server, at=NOW + LIMITS.card_ranges_lifetime + 1) is None
 
     assert len(server.asked) == 2
 
 
 async def test_every_question_has_a_name_of_its_own() -> None:
-    book, server = CardRangeCache(), DirectoryServer()
+    cache, server = CardRangeCache(), DirectoryServer()
 
-    await find(book, server)
-    await find(book, server, at=NOW * 2)
+    await find(cache, server)
+    await find(cache, server, at=NOW * 2)
 
     assert len({request.key for request in server.asked}) == 2
 
 
 @pytest.mark.parametrize("fault", [Silent(), Unsent()])
 async def test_while_a_directory_says_nothing_every_card_is_worth_a_try(fault: Exception) -> None:
-    book, server = CardRangeCache(), DirectoryServer(fault=fault)
+    cache, server = CardRangeCache(), DirectoryServer(fault=fault)
 
-    assert await find(book, server) is exchanges.ANY_CARD
-    assert await find(book, server, OTHER_CARD) is exchanges.ANY_CARD
+    assert await find(cache, server) is exchanges.ANY_CARD
+    assert await find(cache, server, OTHER_CARD) is exchanges.ANY_CARD
 
 
 @pytest.mark.parametrize("body", [b"{", b"null", b'{"messageType":"Erro","errorCode":"101"}'])
@@ -94,30 +94,30 @@ async def test_what_is_no_list_is_as_good_as_nothing(body: bytes) -> None:
 
 
 async def test_a_directory_in_trouble_is_left_alone_for_a_while() -> None:
-    book, server = CardRangeCache(), DirectoryServer(fault=Silent())
-    await find(book, server)
-    await find(book, server, at=NOW + LIMITS.card_ranges_pause)
+    cache, server = CardRangeCache(), DirectoryServer(fault=Silent())
+    await find(cache, server)
+    await find(cache, server, at=NOW + LIMITS.card_ranges_pause)
     assert len(server.asked) == 1
 
     server.fault = None
-    assert await find(book, server, OTHER_CARD, at=NOW + LIMITS.card_ranges_pause + 1) is None
+    assert await find(cache, server, OTHER_CARD, at=NOW + LIMITS.card_ranges_pause + 1) is None
 
     assert len(server.asked) == 2
 
 
 async def test_an_old_list_is_better_than_none() -> None:
-    book, server = CardRangeCache(), DirectoryServer()
-    await find(book, server)
+    cache, server = CardRangeCache(), DirectoryServer()
+    await find(cache, server)
     server.fault = Silent()
 
-    assert await find(book, server, OTHER_CARD, at=NOW * 2) is None
-    assert await find(book, server, at=NOW * 2) is not None
+    assert await find(cache, server, OTHER_CARD, at=NOW * 2) is None
+    assert await find(cache, server, at=NOW * 2) is not None
 
 
 async def test_one_directorys_list_is_not_anothers() -> None:
-    book, server, other = CardRangeCache(), DirectoryServer(), DirectoryServer("5454545454545454")
+    cache, server, other = CardRangeCache(), DirectoryServer(), DirectoryServer("5454545454545454")
 
-    assert await find(book, server, address="one") is not None
-    assert await find(book, other, address="two") is None
-    assert await find(book, other, OTHER_CARD, address="two") is not None
+    assert await find(cache, server, address="one") is not None
+    assert await find(cache, other, address="two") is None
+    assert await find(cache, other, OTHER_CARD, address="two") is not None
     assert (len(server.asked), len(other.asked)) == (1, 1)

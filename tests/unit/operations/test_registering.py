@@ -1,4 +1,4 @@
-"""A stored account is opened for its own merchant, in its own row, and changed by the payments that concern it."""
+"""A registration is opened for its own merchant, in its own row, and changed by the payments that concern it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tollgate.payments.payment import State
 from tollgate.values import MerchantId, Refusal, RegistrationId, Secret
 from tollgate.vault.sealing import EnvelopeError
 from unit.app_fixture import MERCHANT, ScriptedWire, open_app
-from unit.flows.keeping import ALONE, CARD, INITIAL, keep_card, send
+from unit.flows.chains import read
+from unit.flows.registering import ALONE, CARD, INITIAL, register_card, send
 from unit.flows.shopping import change_row
-from unit.flows.telling import read
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +35,7 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 
 
 async def test_another_merchants_registration_is_as_unknown_as_none(app: App) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     for merchant_id, named in ((MerchantId("8a" + "9" * 30), registration_id), (MERCHANT.id, "8a" + "0" * 30)):
         with pytest.raises(Refusal) as refused:
@@ -61,7 +61,7 @@ async def test_a_payments_id_is_no_registrations(app: App) -> None:
 
 
 async def test_no_real_account_is_charged_from_a_test_host(app: App) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     await change_row(app, "UPDATE registrations SET test_mode = NULL")
 
     with pytest.raises(Refusal) as refused:
@@ -71,7 +71,7 @@ async def test_no_real_account_is_charged_from_a_test_host(app: App) -> None:
 
 async def test_a_foreign_ciphertext_does_not_open_in_another_row(app: App) -> None:
     """Somebody who can write into the store still cannot charge one customer's card in another's name."""
-    first, second = await keep_card(app), await keep_card(app, {"card.number": "4111111111111111"})
+    first, second = await register_card(app), await register_card(app, {"card.number": "4111111111111111"})
     await change_row(
         app,
         "UPDATE registrations SET sealed_account = (SELECT sealed_account FROM registrations"
@@ -82,11 +82,11 @@ async def test_a_foreign_ciphertext_does_not_open_in_another_row(app: App) -> No
         await open_registration(app, MERCHANT.id, second)
 
 
-# ---- told of a payment's end ----
+# ---- at a payment's end ----
 
 
 async def test_most_ends_change_no_registration(app: App) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     plain = await read(app, (await send(app, CARD)).body["id"])
     repeat = await read(app, (await send(app, ALONE, stored=registration_id)).body["id"])
     begun = await read(app, (await send(app, INITIAL, stored=registration_id)).body["id"])

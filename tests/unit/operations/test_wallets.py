@@ -30,7 +30,7 @@ RUNS = {worker.name: worker.run for worker in WORKERS}
 pytestmark = pytest.mark.anyio
 
 NUMBER = "4200000000000000"
-WISH = TokenRequest(
+REQUEST = TokenRequest(
     wallet=Wallet.A,
     made_at=NOW,
     number=NUMBER,
@@ -50,7 +50,7 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
     await app.database.close()
 
 
-async def make_token(app: App, request: TokenRequest = WISH) -> Secret:
+async def make_token(app: App, request: TokenRequest = REQUEST) -> Secret:
     token = await make_wallet_token(app.database, app.keyring, CHANNEL.id, request)
     assert token is not None
     return Secret(token)
@@ -58,7 +58,7 @@ async def make_token(app: App, request: TokenRequest = WISH) -> Secret:
 
 @pytest.mark.parametrize("wallet", Wallet)
 async def test_a_token_opens_once(app: App, wallet: Wallet) -> None:
-    token = await make_token(app, replace(WISH, wallet=wallet))
+    token = await make_token(app, replace(REQUEST, wallet=wallet))
 
     opened = await open_wallet(app, Call(CHANNEL, "ndc"), wallet, token)
     again = await open_wallet(app, Call(CHANNEL, "ndc"), wallet, token)
@@ -94,12 +94,12 @@ async def test_a_channel_without_keys_says_so(app: App) -> None:
     await insert_channel(app.database, other)
 
     assert await open_wallet(app, Call(other, "ndc"), Wallet.A, await make_token(app)) == "600.200.201"
-    assert await make_wallet_token(app.database, app.keyring, other.id, WISH) is None
+    assert await make_wallet_token(app.database, app.keyring, other.id, REQUEST) is None
 
 
 @pytest.mark.parametrize("wallet", Wallet)
 async def test_what_does_not_open_uses_nothing_up(app: App, wallet: Wallet) -> None:
-    token = await make_token(app, replace(WISH, wallet=wallet))
+    token = await make_token(app, replace(REQUEST, wallet=wallet))
     text = token.reveal()
     broken = Secret(text[:-3] + ("AAA" if not text.endswith("AAA") else "BBB"))
 
@@ -109,7 +109,7 @@ async def test_what_does_not_open_uses_nothing_up(app: App, wallet: Wallet) -> N
 
 @pytest.mark.parametrize("wallet", Wallet)
 async def test_a_token_of_another_wallet_does_not_open(app: App, wallet: Wallet) -> None:
-    token = await make_token(app, replace(WISH, wallet=wallet))
+    token = await make_token(app, replace(REQUEST, wallet=wallet))
 
     for other in set(Wallet) - {wallet}:
         assert await open_wallet(app, Call(CHANNEL, "ndc"), other, token) == "200.100.603"
@@ -117,7 +117,7 @@ async def test_a_token_of_another_wallet_does_not_open(app: App, wallet: Wallet)
 
 @pytest.mark.parametrize("wallet", Wallet)
 async def test_an_old_token_is_expired_and_not_used_up(app: App, wallet: Wallet) -> None:
-    token = await make_token(app, replace(WISH, wallet=wallet, made_at=NOW - HOUR))
+    token = await make_token(app, replace(REQUEST, wallet=wallet, made_at=NOW - HOUR))
 
     for _ in range(2):
         assert await open_wallet(app, Call(CHANNEL, "ndc"), wallet, token) == "800.100.330"

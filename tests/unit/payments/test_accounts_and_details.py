@@ -9,7 +9,7 @@ from tollgate.values import Money, Secret
 CARD = CardAccount(number=Secret("4200000000000042"), expiry_month="05", expiry_year="2034", cvv=Secret("731"))
 
 
-def test_a_face_shows_the_first_six_and_the_last_four_digits() -> None:
+def test_a_card_summary_shows_the_first_six_and_the_last_four_digits() -> None:
     card_summary = make_card_summary("4200000000000042", CARD)
 
     assert (card_summary.bin, card_summary.last_digits) == ("420000", "0042")

@@ -112,7 +112,7 @@ def test_a_chain_that_fits_is_passed_over_in_silence(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_accounts_told_by_balances_are_those_of_the_book_and_sum_to_zero(name: str) -> None:
+def test_accounts_by_balances_are_those_of_the_ledger_and_sum_to_zero(name: str) -> None:
     members = CHAINS[name]()
 
     told = sum_expected_accounts(members)

@@ -113,7 +113,7 @@ def test_a_chargeback_is_recorded_even_where_nothing_is_left() -> None:
 
 
 def test_what_a_failed_capture_left_on_a_closed_authorisation_can_still_be_reversed() -> None:
-    """A reversal overtook the capture: it took the rest and closed the doors, and then the capture failed."""
+    """A reversal overtook the capture: it took the rest and set the closures, and then the capture failed."""
     closed = Closure.CAPTURES | Closure.INCREMENTS
     named = make_payment("PA", balance=Balance(drawn=9_000, closed=closed))
 
@@ -172,7 +172,7 @@ def test_money_is_reversed_on_the_day_it_was_taken_and_refunded_on_any() -> None
     plan(request("RF", 1), named, now=midnight + 400 * DAY)
 
 
-# ---- doors and disputes ----
+# ---- closures and disputes ----
 
 
 def test_a_final_capture_releases_the_rest_and_closes() -> None:
@@ -182,13 +182,13 @@ def test_a_final_capture_releases_the_rest_and_closes() -> None:
     assert decision.closes == Closure.CAPTURES | Closure.INCREMENTS
 
 
-def test_final_means_nothing_where_there_is_no_door_to_close() -> None:
+def test_final_means_nothing_where_there_is_no_closure_to_set() -> None:
     decision = plan(request("RV", is_final=True), make_payment("PA"))
 
     assert (decision.releases, decision.closes) == (0, Closure.CAPTURES | Closure.INCREMENTS)
 
 
-def test_a_door_stays_closed_until_everybody_who_closed_it_has_failed() -> None:
+def test_a_closure_stays_until_every_payment_that_set_it_has_failed() -> None:
     raising = request("PA", 1, practice="INCREMENTAL_AUTH")
 
     for closers in (1, 2, 3):
@@ -198,11 +198,11 @@ def test_a_door_stays_closed_until_everybody_who_closed_it_has_failed() -> None:
     plan(raising, make_payment("PA", balance=Balance(closed=3 * Closure.CAPTURES)))
 
 
-def test_nobody_can_close_a_door_so_often_that_its_number_runs_into_the_next() -> None:
+def test_no_closure_is_set_so_often_that_its_count_runs_into_the_next() -> None:
     most = LIMITS.chain_max * sum(Closure)
 
-    for door in Closure:
-        assert most & expand_closures(door) == LIMITS.chain_max * door
+    for closure in Closure:
+        assert most & expand_closures(closure) == LIMITS.chain_max * closure
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_of_several_reasons_the_first_in_order_is_answered(changes: dict[str, ob
     assert refuse(request("RF", 99_999, **changes), disputed) == code
 
 
-# ---- whose money, and what it weighs ----
+# ---- money source and balance effects ----
 
 
 def test_the_money_of_disputes_is_found_at_their_root() -> None:
@@ -266,7 +266,7 @@ def test_the_money_of_disputes_is_found_at_their_root() -> None:
     assert [get_money_source(payment, chain) for payment in chain.values()] == [debit] * 3
 
 
-def test_a_first_payment_weighs_nothing_and_a_refused_one_only_its_number() -> None:
+def test_an_initial_payment_changes_no_balance_and_a_refused_one_only_its_position() -> None:
     first = make_payment("PA")
     refused = add(first, "CP", 99_999, state=State.DECLINED)
 

@@ -125,15 +125,15 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_seal_covers_every_fact_about_the_money(name: str) -> None:
+def test_the_signature_covers_every_fact_about_the_money(name: str) -> None:
     assert list_facts(replace(SEALED, **{name: CHANGES[name]})) != list_facts(SEALED)
 
 
-def test_a_seal_covers_the_currency() -> None:
+def test_the_signature_covers_the_currency() -> None:
     assert list_facts(replace(SEALED, money=Money(4_000, "USD"))) != list_facts(SEALED)
 
 
-def test_a_seal_leaves_out_what_may_change_later() -> None:
+def test_the_signature_leaves_out_what_may_change_later() -> None:
     moved = replace(SEALED, balance=Balance(drawn=1), mac=None)
 
     assert list_facts(moved) == list_facts(SEALED)

@@ -1,5 +1,5 @@
 """Plans in cron's notation by example: what each spelling names on a calendar.
-What is refused is told elsewhere.
+Faults are tested elsewhere.
 """
 
 from __future__ import annotations

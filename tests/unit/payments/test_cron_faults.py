@@ -1,4 +1,4 @@
-"""Plans that cannot be followed: which part is blamed, and for what. What a good plan names is told elsewhere."""
+"""Plans that cannot be followed: which part is blamed, and for what. Good plans are tested elsewhere."""
 
 from __future__ import annotations
 

@@ -33,12 +33,12 @@ BALANCES = [
     Balance(chain_net=-5_000),
     Balance(draws=98),
     *(Balance(closed=sum(closures)) for count in range(1, 5) for closures in combinations(Closure, count)),
-    *(Balance(closed=2 * door) for door in Closure),
+    *(Balance(closed=2 * closure) for closure in Closure),
 ]
 PRACTICES = {"PA": ("INCREMENTAL_AUTH", "REAUTHORIZATION", None)}
 
 
-def list_wishes(kind: str) -> Iterator[chain.FollowUpRequest]:
+def list_requests(kind: str) -> Iterator[chain.FollowUpRequest]:
     for amount, practice, is_final in product(AMOUNTS, PRACTICES.get(kind, (None,)), (False, True)):
         money = None if amount is None else Money(amount, "EUR")
         yield chain.FollowUpRequest(payment_type=kind, money=money, practice=practice, is_final=is_final)
@@ -65,9 +65,9 @@ LINKS = list(list_links())
 
 @pytest.mark.parametrize("kind", REFUSALS)
 def test_every_request_about_every_payment_has_an_answer_and_every_plan_can_be_kept_and_undone(kind: str) -> None:
-    wishes = list(list_wishes(kind))
+    requests = list(list_requests(kind))
     plans = 0
-    for context, request in product(LINKS, wishes):
+    for context, request in product(LINKS, requests):
         decision = chain.decide_follow_up(request, context, TERMS)
         if isinstance(decision, chain.Refused):
             assert decision.code in RESULTS
@@ -95,10 +95,10 @@ def check_plan(plan: chain.Plan, context: chain.ChainContext, request: chain.Fol
         plan,
         context.named.balance,
     )
-    check_settled(attempt, move(balances, reserved), balances, context)
+    check_completed(attempt, move(balances, reserved), balances, context)
 
 
-def check_settled(
+def check_completed(
     attempt: Payment, reserved: dict[str, Balance], before: dict[str, Balance], context: chain.ChainContext
 ) -> None:
     if attempt.is_decided:
@@ -123,9 +123,9 @@ def check_settled(
 def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
     """However old the balance was that a plan was made from: what its guards allow today, judging today allows too."""
     barred = 0
-    wishes = [request for request in list_wishes(kind) if request.objection is None]
-    for named_type, request, before in product(PAYMENT_TYPES[kind].follows, wishes, BALANCES):
-        context = link_with_bearer(named_type, before)
+    requests = [request for request in list_requests(kind) if request.objection is None]
+    for named_type, request, before in product(PAYMENT_TYPES[kind].follows, requests, BALANCES):
+        context = link_with_money_source(named_type, before)
         plan = chain.decide_follow_up(request, context, TERMS)
         if isinstance(plan, chain.Refused):
             continue
@@ -144,7 +144,7 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
     assert barred > 0
 
 
-def link_with_bearer(kind: str, balance: Balance) -> chain.ChainContext:
+def link_with_money_source(kind: str, balance: Balance) -> chain.ChainContext:
     """A payment that only moved the money of another has that one as its money source."""
     if kind not in ("RF", "CR"):
         return link_alone(make_payment(kind, balance=balance))
@@ -166,24 +166,24 @@ def _count_added(attempt: Payment) -> int:
 def test_nothing_follows_what_only_changed_another_payment(action: Action, kind: str) -> None:
     named = add(make_payment("DB"), "PA" if action is Action.INCREMENT else "CB", 100, action=action)
 
-    decisions = [chain.decide_follow_up(request, link_alone(named), TERMS) for request in list_wishes(kind)]
+    decisions = [chain.decide_follow_up(request, link_alone(named), TERMS) for request in list_requests(kind)]
 
     assert set(decisions) == {chain.Refused(REFUSALS[kind].misfit)}
 
 
-def test_every_door_stands_in_the_way_of_something() -> None:
+def test_every_closure_forbids_something() -> None:
     """Some request tells two payments apart that differ by one closure only."""
-    for door in Closure:
+    for closure in Closure:
         told_apart = [
             request.payment_type
             for named_type, kind in product(NATURES, REFUSALS)
-            for request in list_wishes(kind)
+            for request in list_requests(kind)
             if isinstance(chain.decide_follow_up(request, link_alone(make_payment(named_type)), TERMS), chain.Plan)
             and isinstance(
                 chain.decide_follow_up(
-                    request, link_alone(make_payment(named_type, balance=Balance(closed=door))), TERMS
+                    request, link_alone(make_payment(named_type, balance=Balance(closed=closure))), TERMS
                 ),
                 chain.Refused,
             )
         ]
-        assert told_apart, door
+        assert told_apart, closure

@@ -80,7 +80,7 @@ def test_only_an_incremental_authorisation_raises_the_one_it_names() -> None:
     }
 
 
-def test_money_moves_between_two_accounts_and_the_chains_net_agrees_with_the_book() -> None:
+def test_money_moves_between_two_accounts_and_the_chains_net_agrees_with_the_ledger() -> None:
     for row in ROWS:
         assert row.source is not row.target, row.action
         earned = (row.target.value == "earned") - (row.source.value == "earned")
@@ -94,7 +94,7 @@ def test_whatever_gives_money_back_to_the_shopper_is_bounded() -> None:
     assert all(row.is_barred_by_dispute for row in giving)
 
 
-def test_a_door_that_something_closes_bars_something() -> None:
+def test_a_closure_that_something_sets_forbids_something() -> None:
     closed = barred = Closure.NONE
     for row in ROWS:
         closed |= row.closes | row.closes_when_final
@@ -103,7 +103,7 @@ def test_a_door_that_something_closes_bars_something() -> None:
     assert closed == barred == sum(Closure)
 
 
-def test_nothing_closes_a_door_that_does_not_stand_in_its_own_way() -> None:
+def test_nothing_sets_a_closure_that_does_not_forbid_itself() -> None:
     """Else the same request would be accepted twice. What takes all that is left finds nothing the second time."""
     closing = [row for row in ROWS if row.closes | row.closes_when_final and row.draw is not following.Draw.REST]
 

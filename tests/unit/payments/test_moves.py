@@ -38,7 +38,7 @@ def test_every_kind_that_begins_or_follows_has_a_nature() -> None:
     assert set(payment.NATURES) == {*INITIAL_PAYMENT_TYPES, *FOLLOW_UP_PAYMENT_TYPES, "3D"}
 
 
-def test_no_settlement_leaves_an_attempt_started() -> None:
+def test_no_completion_leaves_an_attempt_started() -> None:
     assert payment.State.STARTED not in {move.state for move in payment.MOVES.values()}
 
 
@@ -85,7 +85,7 @@ def test_only_what_stays_open_answers_pending() -> None:
         ("CP", payment.Outcome.UNSENT, payment.State.DECLINED, "000.100.110", None),
     ],
 )
-def test_a_verdict_settles_an_attempt(
+def test_a_verdict_completes_an_attempt(
     kind: str, outcome: payment.Outcome, state: payment.State, code: str, recovery_task: payment.RecoveryTask | None
 ) -> None:
     verdict = payment.Verdict(outcome=outcome, code="000.100.110", details={"ExtendedDescription": "said"})

@@ -9,7 +9,7 @@ from tollgate.catalog.results import RESULTS
 from tollgate.payments import registration
 from tollgate.payments.accounts import CardSummary
 
-FACE = CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jones")
+CARD_SUMMARY = CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jones")
 TOKEN = registration.NetworkToken(
     state=registration.TokenState.ACTIVE, updated_at=7, reference="ref-1", last_digits="3478"
 )
@@ -39,13 +39,15 @@ def test_why_a_card_is_charged_by_its_own_number(token: registration.NetworkToke
     ("year", "month", "is_taken"),
     [("2038", "01", True), ("2034", "06", True), ("2034", "05", True), ("2034", "04", False), ("2033", "12", False)],
 )
-def test_a_face_is_renewed_by_what_is_not_older(year: str, month: str, is_taken: bool) -> None:
+def test_a_card_summary_is_renewed_by_what_is_not_older(year: str, month: str, is_taken: bool) -> None:
     news = registration.CardNews(last_digits="9876", expiry_month=month, expiry_year=year)
 
-    renewed = registration.renew_card_summary(FACE, news)
+    renewed = registration.renew_card_summary(CARD_SUMMARY, news)
 
-    assert renewed == (replace(FACE, last_digits="9876", expiry_month=month, expiry_year=year) if is_taken else FACE)
-    assert registration.renew_card_summary(FACE, None) == FACE
+    assert renewed == (
+        replace(CARD_SUMMARY, last_digits="9876", expiry_month=month, expiry_year=year) if is_taken else CARD_SUMMARY
+    )
+    assert registration.renew_card_summary(CARD_SUMMARY, None) == CARD_SUMMARY
     assert registration.renew_card_summary(None, news) is None
 
 

@@ -11,7 +11,7 @@ from tollgate.payments.accounts import CardSummary
 from tollgate.values import ChannelId, MerchantId, RegistrationId, to_instant
 
 NOW = to_instant(datetime(2027, 1, 31, 12, tzinfo=UTC))
-FACE = CardSummary(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028", holder="Jane Jones")
+CARD_SUMMARY = CardSummary(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028", holder="Jane Jones")
 STORED = registration.Registration(
     id=RegistrationId("8a" * 16),
     merchant_id=MerchantId("merchant"),
@@ -23,7 +23,7 @@ STORED = registration.Registration(
     created_at=NOW,
     used_at=NOW,
     keep_until=NOW + 1,
-    card=FACE,
+    card=CARD_SUMMARY,
     echo={"customer.givenName": "Jane", "billing.street1": "1 Main Street"},
     initial=registration.InitialPayment(payment_type="DB", reference="scheme"),
     network_token=registration.NetworkToken(
@@ -73,7 +73,7 @@ def test_nothing_is_wiped_and_still_open(state: registration.RegistrationState) 
 @pytest.mark.parametrize(
     ("card", "end"),
     [
-        (FACE, datetime(2029, 5, 1, tzinfo=UTC)),
+        (CARD_SUMMARY, datetime(2029, 5, 1, tzinfo=UTC)),
         (None, datetime(2028, 3, 31, 12, tzinfo=UTC)),
     ],
 )

@@ -49,7 +49,7 @@ TABLE = RouteTable(ROUTES)
 
 
 @asynccontextmanager
-async def open_shop_house(folder: Path) -> AsyncIterator[App]:
+async def open_shop_app(folder: Path) -> AsyncIterator[App]:
     """A test host with its merchant and its simulator."""
     app = await open_app(folder, ScriptedWire())
     await ensure_tenant(app.database, app.keyring, NOW)
@@ -103,7 +103,7 @@ def name_result(checkout_id: str, path: str = "") -> str:
 
 
 async def store_card(app: App) -> str:
-    """The cookie of a visitor who let the shop keep a card."""
+    """Returns the cookie of a visitor who let the shop save a card."""
     checkout_id = await order(app)
     await pay(app, checkout_id, createRegistration="true")
     return header(await visit(app, "GET", name_result(checkout_id)), b"set-cookie").partition(";")[0]

@@ -170,7 +170,7 @@ async def test_ranges_name_every_card_that_takes_part_and_its_method_page(direct
         ("4012001037461114", {}, "04", "U"),
     ],
 )
-async def test_levers_win_over_cards_and_cards_over_wishes(
+async def test_simulator_overrides_win_over_test_cards_and_those_over_parameters(
     directory: SimulatedDirectoryServer,
     number: str,
     simulator_overrides: dict[str, str],
@@ -183,7 +183,7 @@ async def test_levers_win_over_cards_and_cards_over_wishes(
 
 
 @pytest.mark.parametrize(("number", "mandated"), [("4711100000000000", "Y"), ("4200000000000026", "N")])
-async def test_a_challenge_says_whose_wish_it_was(
+async def test_a_challenge_says_who_requested_it(
     directory: SimulatedDirectoryServer, number: str, mandated: str
 ) -> None:
     answer = await ask(directory, {"acctNumber": number, "threeDSRequestorChallengeInd": "04"})
@@ -244,7 +244,7 @@ async def test_bytes_that_are_no_message_are_answered_with_an_error(
     assert json.loads(reply.body)["messageType"] == "Erro"
 
 
-async def test_it_knows_two_doors_only(directory: SimulatedDirectoryServer) -> None:
+async def test_it_has_two_endpoints_only(directory: SimulatedDirectoryServer) -> None:
     assert (await directory.send(WireRequest(path="/3ds/creq", body=b"", key="k"), 1.0)).status == 404
 
 

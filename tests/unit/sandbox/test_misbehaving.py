@@ -35,7 +35,7 @@ async def send(other: Other, **simulator_overrides: str) -> dict[str, str]:
     return answer
 
 
-async def test_without_levers_nothing_changes() -> None:
+async def test_without_simulator_overrides_nothing_changes() -> None:
     assert await send(Other()) == {"status": "approved", "message": "Fine", "due_on": "2026-11-18"}
 
 
@@ -83,7 +83,7 @@ async def test_another_forced_code_is_told_of_what_was_really_done(code: str, st
     assert other.heard == ["8a01"]
 
 
-async def test_no_lever_makes_happen_what_the_other_side_refused() -> None:
+async def test_no_simulator_override_makes_happen_what_the_other_side_refused() -> None:
     answer = await send(Other(status="declined"), forceResultCode="000.000.000")
 
     assert answer["status"] == "declined"

@@ -1,4 +1,4 @@
-"""The provider's page asks once, decides once, and shows the same end to whoever comes again."""
+"""The provider's page asks once, decides once, and shows the same end to a returning shopper."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from unit.sandbox.shop_visits import (
     ORIGIN,
     header,
     name_result,
-    open_shop_house,
+    open_shop_app,
     order,
     pass_time,
     pay,
@@ -50,7 +50,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
     """One for all visitors: its merchant's wallet keys take their time."""
-    async with open_shop_house(tmp_path_factory.mktemp("shop")) as app:
+    async with open_shop_app(tmp_path_factory.mktemp("shop")) as app:
         yield app
 
 
@@ -151,7 +151,7 @@ async def test_the_form_loads_the_very_script_that_was_promised(app: App) -> Non
 @pytest.mark.parametrize(
     ("query", "locale"), [("", "de-AT"), ("&lang=ar", "ar"), ("&lang=xx", "de-AT"), ("&lang=</script>", "de-AT")]
 )
-async def test_the_form_speaks_as_the_visitor_or_the_browser_wishes(app: App, query: str, locale: str) -> None:
+async def test_the_form_uses_the_language_of_the_visitor_or_the_browser(app: App, query: str, locale: str) -> None:
     page = await visit(app, "GET", f"{SHOP}/checkout?id={await order(app)}{query}")
 
     assert says(page, f'"locale": "{locale}"')

@@ -1,4 +1,4 @@
-"""The demo shop knows a visitor by a sealed cookie, which names the cards that were saved and nobody else's."""
+"""The demo shop knows a visitor by a signed cookie, which names the cards that were saved and no others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tollgate.vault.keyring import make_keyring
 from unit.sandbox.shop_visits import (
     header,
     make_request,
-    open_shop_house,
+    open_shop_app,
     order,
     store_card,
     visit,
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
     """One for all visitors: its merchant's wallet keys take their time."""
-    async with open_shop_house(tmp_path_factory.mktemp("shop")) as app:
+    async with open_shop_app(tmp_path_factory.mktemp("shop")) as app:
         yield app
 
 
@@ -62,7 +62,7 @@ async def test_a_visitor_has_the_newest_cards_each_once(app: App) -> None:
     assert read_cards(make_request("GET", SHOP, cookie), app) == ids[:CARDS_MAX]
 
 
-async def test_a_cookie_that_the_shop_has_not_sealed_names_no_card(app: App) -> None:
+async def test_a_cookie_that_the_shop_has_not_signed_names_no_card(app: App) -> None:
     stranger = msgspec.structs.replace(app, keyring=make_keyring())
     theirs = remember_cards([make_id()], stranger)[1].decode().partition(";")[0]
 

@@ -10,7 +10,7 @@ from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.sandbox.shop.options import COOKIE, SWITCHES, read_choices, recall_choices
 from tollgate.sandbox.tenant import SHOP
-from unit.sandbox.shop_visits import header, name_result, open_shop_house, order, pay, says, visit
+from unit.sandbox.shop_visits import header, name_result, open_shop_app, order, pay, says, visit
 
 pytestmark = pytest.mark.anyio
 
@@ -21,7 +21,7 @@ DELAY = "customParameters[simulatorDelay]"
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
-    async with open_shop_house(tmp_path_factory.mktemp("shop")) as app:
+    async with open_shop_app(tmp_path_factory.mktemp("shop")) as app:
         yield app
 
 

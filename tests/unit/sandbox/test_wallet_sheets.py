@@ -19,7 +19,7 @@ from tollgate.sandbox.wallet_sheets import CARDS, ROUTES
 from tollgate.values import NotFound
 from tollgate.web.request import OpenHandler, Reply
 from tollgate.web.routes import RouteTable
-from unit.sandbox.shop_visits import BROWSER, make_request, open_shop_house, says
+from unit.sandbox.shop_visits import BROWSER, make_request, open_shop_app, says
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +29,7 @@ ORIGIN = "https://shop.example"
 
 @pytest.fixture
 async def app(tmp_path: Path) -> AsyncIterator[App]:
-    async with open_shop_house(tmp_path) as app:
+    async with open_shop_app(tmp_path) as app:
         yield app
 
 

@@ -21,7 +21,7 @@ from unit.app_fixture import CHANNEL, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
-WISH = TokenRequest(
+REQUEST = TokenRequest(
     wallet=Wallet.A,
     made_at=NOW,
     number="4200000000000000",
@@ -64,7 +64,7 @@ async def test_tokens_open_however_far_the_clock_was_moved(tmp_path: Path, walle
     tenant = await ensure_tenant(app.database, app.keyring, NOW)
     await app.merchants.refresh(app.database)
     channel = msgspec.structs.replace(CHANNEL, id=ChannelId(tenant.lenient_entity_id))
-    later = msgspec.structs.replace(WISH, wallet=wallet, made_at=FAR)
+    later = msgspec.structs.replace(REQUEST, wallet=wallet, made_at=FAR)
     token = await make_wallet_token(app.database, app.keyring, channel.id, later)
     app.clock.at = FAR + MINUTE  # type: ignore[attr-defined]
 
@@ -87,7 +87,7 @@ async def test_after_a_rotation_tokens_are_made_and_opened_under_the_new_key_alo
     await alone.merchants.refresh(alone.database)
     channel = msgspec.structs.replace(CHANNEL, id=ChannelId(tenant.entity_id))
     for wallet in Wallet:
-        request = msgspec.structs.replace(WISH, wallet=wallet)
+        request = msgspec.structs.replace(REQUEST, wallet=wallet)
         token = await make_wallet_token(alone.database, alone.keyring, channel.id, request)
         assert isinstance(await open_wallet(alone, Call(channel, "ndc"), wallet, Secret(token or "")), OpenedCard)
     await app.database.close()

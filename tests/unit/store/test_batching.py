@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Disk:
-    """Answers every item with its double, when it is told to."""
+    """Answers every item with its double when it is released."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []

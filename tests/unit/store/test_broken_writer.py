@@ -1,4 +1,4 @@
-"""A writer with a bug: whoever waits is told, and the next one is served."""
+"""A writer with a bug: its callers get the error, and the next one is served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An opened account is compared with texts, and only the names of those that contain its number are told."""
+"""An opened account is compared with texts, and only the names of those that contain its number are reported."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def open_a(keys: Keys, ring: Keyring) -> Open:
 
 @pytest.fixture(scope="session")
 def token(mint: Mint) -> str:
-    return mint.make_token(mint.wish_a(NOW))
+    return mint.make_token(mint.request_a(NOW))
 
 
 def refuse(open_a: Open, token: str, *own: WalletKey, now: int = NOW) -> None:
@@ -45,7 +45,7 @@ def refuse(open_a: Open, token: str, *own: WalletKey, now: int = NOW) -> None:
 @pytest.mark.parametrize("indefinite", [True, False])
 @pytest.mark.parametrize("application", [None, "order 17"])
 def test_an_authentic_token_opens(mint: Mint, open_a: Open, application: str | None, indefinite: bool) -> None:
-    token = mint.make_token(mint.wish_a(NOW, applicationData=application, indefinite=indefinite))
+    token = mint.make_token(mint.request_a(NOW, applicationData=application, indefinite=indefinite))
     assert (b64decode(json.loads(token)["signature"])[:2] == b"\x30\x80") is indefinite
 
     opened = open_a(token)
@@ -67,12 +67,12 @@ def test_every_copy_of_a_token_has_one_name_and_no_other_token_has_it(mint: Mint
     names = {open_a(copy).unique for copy in (token, spelled, json.dumps(raised))}
 
     assert len(names) == 1
-    assert open_a(mint.make_token(mint.wish_a(NOW))).unique not in names
+    assert open_a(mint.make_token(mint.request_a(NOW))).unique not in names
 
 
 def test_bytes_moved_between_the_signed_fields_make_no_new_token(mint: Mint, open_a: Open) -> None:
     """The signature covers the fields without separators; the boundary may not wander."""
-    moved = json.loads(mint.make_token(mint.wish_a(NOW)))
+    moved = json.loads(mint.make_token(mint.request_a(NOW)))
     whole = moved["header"]["transactionId"]
     moved["header"] |= {"transactionId": whole[:32], "applicationData": whole[32:]}
 
@@ -116,7 +116,7 @@ def test_a_changed_field_does_not_open(open_a: Open, token: str, change: str) ->
 @pytest.fixture(scope="session")
 def compact_token(mint: Mint) -> str:
     """Its signature ends with the very bytes that were computed with the key."""
-    return mint.make_token(mint.wish_a(NOW, indefinite=False))
+    return mint.make_token(mint.request_a(NOW, indefinite=False))
 
 
 def test_the_last_byte_of_a_signature_counts(open_a: Open, compact_token: str) -> None:
@@ -138,7 +138,7 @@ def test_an_old_signature_cannot_be_renewed_by_writing_another_time_into_it(open
 
 
 def test_a_signature_of_another_token_does_not_open(mint: Mint, open_a: Open, token: str) -> None:
-    stolen = json.loads(token) | {"signature": json.loads(mint.make_token(mint.wish_a(NOW)))["signature"]}
+    stolen = json.loads(token) | {"signature": json.loads(mint.make_token(mint.request_a(NOW)))["signature"]}
 
     refuse(open_a, json.dumps(stolen))
 
@@ -160,7 +160,7 @@ ODDITIES: tuple[dict[str, Any], ...] = (
 @pytest.fixture(scope="session")
 def odd_tokens(mint: Mint) -> list[str]:
     """All at once, because starting Node takes longer than making a token."""
-    return mint.make_tokens([mint.wish_a(NOW, **changes) for changes in ODDITIES])
+    return mint.make_tokens([mint.request_a(NOW, **changes) for changes in ODDITIES])
 
 
 @pytest.mark.parametrize("place", range(len(ODDITIES)), ids=lambda place: str(ODDITIES[place]))
@@ -169,7 +169,7 @@ def test_what_was_made_otherwise_does_not_open(open_a: Open, odd_tokens: list[st
 
 
 def test_a_token_for_another_key_does_not_open(mint: Mint, open_a: Open) -> None:
-    refuse(open_a, mint.make_token(mint.wish_a(NOW, recipientKey=mint.path("other_ec", "key"))))
+    refuse(open_a, mint.make_token(mint.request_a(NOW, recipientKey=mint.path("other_ec", "key"))))
 
 
 def test_chains_that_do_not_end_in_a_trusted_root_do_not_open(mint: Mint, open_a: Open) -> None:
@@ -192,13 +192,13 @@ def test_chains_that_do_not_end_in_a_trusted_root_do_not_open(mint: Mint, open_a
         "intermediate that may not issue": ("third_leaf", "weak_intermediate"),
         "expired leaf": ("late_leaf", "intermediate"),
     }
-    wishes = [
-        mint.wish_a(
+    requests = [
+        mint.request_a(
             NOW, signer=mint.path(leaf, "pem"), signerKey=mint.path(leaf, "key"), chain=mint.path(intermediate, "pem")
         )
         for leaf, intermediate in chains.values()
     ]
-    for token in mint.make_tokens(wishes):
+    for token in mint.make_tokens(requests):
         refuse(open_a, token)
 
 
@@ -219,8 +219,8 @@ def test_a_root_is_believed_while_it_is_valid(
     }
     early = 1_578_000_000 * SECOND
 
-    assert open_a(mint.make_token(mint.wish_a(early, **chain)), key, now=early).card.network == "VISA"
-    refuse(open_a, mint.make_token(mint.wish_a(NOW, **chain)), key)
+    assert open_a(mint.make_token(mint.request_a(early, **chain)), key, now=early).card.network == "VISA"
+    refuse(open_a, mint.make_token(mint.request_a(NOW, **chain)), key)
 
 
 @pytest.mark.parametrize("distance", [-LIMITS.wallet_token_age - SECOND, LIMITS.wallet_token_age + SECOND])
@@ -249,6 +249,6 @@ def test_the_key_that_a_token_names_is_found_among_several(mint: Mint, open_a: O
     )
     both = (other, keys[Wallet.A])
 
-    wishes = [mint.wish_a(NOW, recipientKey=mint.path(name, "key")) for name in ("recipient_a", "other_ec")]
-    for token in mint.make_tokens(wishes):
+    requests = [mint.request_a(NOW, recipientKey=mint.path(name, "key")) for name in ("recipient_a", "other_ec")]
+    for token in mint.make_tokens(requests):
         assert open_a(token, *both).unique

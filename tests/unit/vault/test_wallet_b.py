@@ -35,7 +35,7 @@ def open_b(keys: Keys, ring: Keyring) -> Open:
 
 @pytest.fixture(scope="session")
 def token(mint: Mint) -> str:
-    return mint.make_token(mint.wish_b(NOW))
+    return mint.make_token(mint.request_b(NOW))
 
 
 def refuse(open_b: Open, token: str, *own: WalletKey) -> None:
@@ -45,7 +45,7 @@ def refuse(open_b: Open, token: str, *own: WalletKey) -> None:
 
 
 def test_a_device_number_opens_with_its_proof(mint: Mint, open_b: Open) -> None:
-    opened = open_b(mint.make_token(mint.wish_b(NOW, contents={"messageId": "message 1"})))
+    opened = open_b(mint.make_token(mint.request_b(NOW, contents={"messageId": "message 1"})))
 
     card, account = opened.card, opened.card.account
     assert account.number.matches(Secret(NUMBER))
@@ -56,7 +56,9 @@ def test_a_device_number_opens_with_its_proof(mint: Mint, open_b: Open) -> None:
 
 
 def test_a_card_number_alone_is_an_ordinary_card(mint: Mint, open_b: Open) -> None:
-    request = mint.wish_b(NOW, contents={"paymentMethodDetails": {**PAN_ONLY, "cryptogram": "x", "eciIndicator": "05"}})
+    request = mint.request_b(
+        NOW, contents={"paymentMethodDetails": {**PAN_ONLY, "cryptogram": "x", "eciIndicator": "05"}}
+    )
 
     card = open_b(mint.make_token(request)).card
 
@@ -87,7 +89,7 @@ ODDITIES: tuple[dict[str, Any], ...] = (
 @pytest.fixture(scope="session")
 def odd_tokens(mint: Mint) -> list[str]:
     """All at once, because starting Node takes longer than making a token."""
-    return mint.make_tokens([mint.wish_b(NOW, **changes) for changes in ODDITIES])
+    return mint.make_tokens([mint.request_b(NOW, **changes) for changes in ODDITIES])
 
 
 @pytest.mark.parametrize("place", range(len(ODDITIES)), ids=lambda place: str(ODDITIES[place]))
@@ -99,7 +101,7 @@ def test_what_was_made_otherwise_does_not_open(open_b: Open, odd_tokens: list[st
 def test_another_root_and_another_recipient_do_not_open(mint: Mint, open_b: Open, changes: dict[str, str]) -> None:
     renamed: dict[str, Any] = {name: mint.path(key, "key") for name, key in changes.items()}
 
-    refuse(open_b, mint.make_token(mint.wish_b(NOW, **renamed)))
+    refuse(open_b, mint.make_token(mint.request_b(NOW, **renamed)))
 
 
 def flip(text: str) -> str:
@@ -140,7 +142,7 @@ def test_a_changed_field_does_not_open(open_b: Open, token: str, path: tuple[str
 
 
 def test_a_message_under_the_signing_key_of_another_does_not_open(mint: Mint, open_b: Open, token: str) -> None:
-    other = json.loads(mint.make_token(mint.wish_b(NOW)))
+    other = json.loads(mint.make_token(mint.request_b(NOW)))
 
     refuse(open_b, json.dumps(json.loads(token) | {"intermediateSigningKey": other["intermediateSigningKey"]}))
 
@@ -154,7 +156,7 @@ def test_a_signing_key_that_nobody_signed_does_not_open(open_b: Open, token: str
 
 
 def test_a_message_is_expired_from_its_expiration_on(mint: Mint, open_b: Open) -> None:
-    token = mint.make_token(mint.wish_b(NOW, contents={"messageExpiration": str((NOW + HOUR) // 1000)}))
+    token = mint.make_token(mint.request_b(NOW, contents={"messageExpiration": str((NOW + HOUR) // 1000)}))
 
     assert open_b(token, now=NOW + HOUR - SECOND).unique
     with pytest.raises(WalletTokenError) as refusal:
@@ -163,7 +165,7 @@ def test_a_message_is_expired_from_its_expiration_on(mint: Mint, open_b: Open) -
 
 
 def test_only_what_is_authentic_is_called_expired(mint: Mint, open_b: Open) -> None:
-    late = json.loads(mint.make_token(mint.wish_b(NOW, contents={"messageExpiration": "1000"})))
+    late = json.loads(mint.make_token(mint.request_b(NOW, contents={"messageExpiration": "1000"})))
     with pytest.raises(WalletTokenError) as refusal:
         open_b(json.dumps(late))
     assert refusal.value.is_expired
@@ -191,9 +193,9 @@ def test_a_gateways_key_takes_the_tokens_of_its_own_merchant_only(
     )
     own, other, unnamed = mint.make_tokens(
         [
-            mint.wish_b(NOW, contents={"gatewayMerchantId": "shop-1"}),
-            mint.wish_b(NOW, contents={"gatewayMerchantId": "shop-2"}),
-            mint.wish_b(NOW),
+            mint.request_b(NOW, contents={"gatewayMerchantId": "shop-1"}),
+            mint.request_b(NOW, contents={"gatewayMerchantId": "shop-2"}),
+            mint.request_b(NOW),
         ]
     )
 

@@ -58,8 +58,8 @@ MONSTERS = (
 
 @pytest.fixture(scope="session")
 def good(mint: Mint) -> dict[Wallet, str]:
-    wishes = (mint.wish_a(NOW), mint.wish_b(NOW), mint.wish_c(NOW, alg="RSA1_5", wrapped=True))
-    return dict(zip(Wallet, mint.make_tokens(wishes), strict=True))
+    requests = (mint.request_a(NOW), mint.request_b(NOW), mint.request_c(NOW, alg="RSA1_5", wrapped=True))
+    return dict(zip(Wallet, mint.make_tokens(requests), strict=True))
 
 
 def try_to_open(wallet: Wallet, text: str, keys: Keys, ring: Keyring) -> OpenedWallet | None:

@@ -33,7 +33,7 @@ def open_c(keys: Keys, ring: Keyring) -> Open:
 @pytest.fixture(scope="session")
 def tokens(mint: Mint) -> dict[str, str]:
     algorithms = ("RSA-OAEP", "RSA1_5")
-    return dict(zip(algorithms, mint.make_tokens([mint.wish_c(NOW, alg=each) for each in algorithms]), strict=True))
+    return dict(zip(algorithms, mint.make_tokens([mint.request_c(NOW, alg=each) for each in algorithms]), strict=True))
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +50,7 @@ def refuse(open_c: Open, token: str) -> None:
 @pytest.mark.parametrize("algorithm", ["RSA-OAEP", "RSA1_5"])
 @pytest.mark.parametrize("is_wrapped", [True, False])
 def test_an_authentic_token_opens(mint: Mint, open_c: Open, algorithm: str, is_wrapped: bool) -> None:
-    request = mint.wish_c(NOW, alg=algorithm, wrapped=is_wrapped, contents={"cryptogram": "proof"})
+    request = mint.request_c(NOW, alg=algorithm, wrapped=is_wrapped, contents={"cryptogram": "proof"})
 
     card = open_c(mint.make_token(request)).card
 
@@ -87,7 +87,7 @@ ODDITIES: tuple[dict[str, Any], ...] = (
 @pytest.fixture(scope="session")
 def odd_tokens(mint: Mint) -> list[str]:
     """All at once, because starting Node takes longer than making a token."""
-    return mint.make_tokens([mint.wish_c(NOW, **changes) for changes in ODDITIES])
+    return mint.make_tokens([mint.request_c(NOW, **changes) for changes in ODDITIES])
 
 
 @pytest.mark.parametrize("place", range(len(ODDITIES)), ids=lambda place: str(ODDITIES[place]))
@@ -108,7 +108,7 @@ def test_a_changed_part_does_not_open(open_c: Open, tokens: dict[str, str], algo
 
 @pytest.mark.parametrize("algorithm", ["RSA-OAEP", "RSA1_5"])
 def test_a_token_for_another_key_does_not_open(mint: Mint, open_c: Open, algorithm: str) -> None:
-    refuse(open_c, mint.make_token(mint.wish_c(NOW, alg=algorithm, recipientKey=mint.path("other_rsa", "key"))))
+    refuse(open_c, mint.make_token(mint.request_c(NOW, alg=algorithm, recipientKey=mint.path("other_rsa", "key"))))
 
 
 def test_the_key_that_fits_is_found_among_several(
@@ -125,7 +125,7 @@ def test_the_key_that_fits_is_found_among_several(
 
 @pytest.mark.parametrize("distance", [-LIMITS.wallet_token_age - SECOND, LIMITS.wallet_token_age + SECOND])
 def test_a_token_of_another_time_is_expired(mint: Mint, open_c: Open, distance: int) -> None:
-    late = mint.make_token(mint.wish_c(NOW + distance))
+    late = mint.make_token(mint.request_c(NOW + distance))
 
     with pytest.raises(WalletTokenError) as refusal:
         open_c(late)
@@ -136,11 +136,11 @@ def test_a_token_of_another_time_is_expired(mint: Mint, open_c: Open, distance: 
 
 def test_wrapping_a_proof_again_makes_no_new_token(mint: Mint, open_c: Open) -> None:
     contents = {"cryptogram": "the same"}
-    wishes = [mint.wish_c(NOW + later, contents=contents) for later in (0, 5 * SECOND)]
-    first, again = (open_c(token).unique for token in mint.make_tokens(wishes))
+    requests = [mint.request_c(NOW + later, contents=contents) for later in (0, 5 * SECOND)]
+    first, again = (open_c(token).unique for token in mint.make_tokens(requests))
 
     assert first == again
-    assert open_c(mint.make_token(mint.wish_c(NOW))).unique != first
+    assert open_c(mint.make_token(mint.request_c(NOW))).unique != first
 
 
 @pytest.mark.parametrize(
@@ -157,6 +157,6 @@ def test_odd_wrappings_do_not_open(open_c: Open, token: str, wrapping: Callable[
 
 
 def test_only_what_is_authentic_is_called_expired(mint: Mint, open_c: Open) -> None:
-    late = mint.make_token(mint.wish_c(NOW - HOUR))
+    late = mint.make_token(mint.request_c(NOW - HOUR))
 
     refuse(open_c, late[:-6] + ("AAAAAA" if not late.endswith("AAAAAA") else "BBBBBB"))

@@ -91,7 +91,7 @@ def test_a_sealed_key_opens_in_its_own_row_only(keys: Keys, ring: Keyring, walle
 
 
 def test_a_broken_envelope_is_our_own_fault_and_not_the_tokens(mint: Mint, keys: Keys, ring: Keyring) -> None:
-    token = Secret(mint.make_token(mint.wish_b(NOW)))
+    token = Secret(mint.make_token(mint.request_b(NOW)))
 
     with pytest.raises(EnvelopeError):
         open_wallet_token(Wallet.B, token, [replace(keys[Wallet.B], id="8a01")], ring, NOW)

@@ -1,4 +1,4 @@
-"""Caps on connections: per peer and in all, counted and told, never in a flood."""
+"""Caps on connections: per peer and in all, counted and logged, never in a flood."""
 
 from __future__ import annotations
 

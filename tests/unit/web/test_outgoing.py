@@ -1,4 +1,4 @@
-"""An answer as bytes: its length, who may keep it, and what HEAD is told."""
+"""An answer as bytes: its length, who may cache it, and the answer to HEAD."""
 
 from __future__ import annotations
 

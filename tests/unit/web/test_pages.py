@@ -237,7 +237,7 @@ def ask(*names: str) -> Request:
     return Request(method="GET", path="", names=names, headers={}, pairs=[], trace="0" * 32)
 
 
-NO_HOUSE = cast(App, None)
+NO_APP = cast(App, None)
 
 
 @pytest.mark.anyio
@@ -246,7 +246,7 @@ async def test_a_file_is_served_from_the_path_that_pages_name_and_may_be_kept(na
     asset = STATIC_FILES.assets[name]
     _, _, _, hash_named, file_named = asset.path.split("/")
 
-    reply = await STATIC_FILES.answer(ask(hash_named, file_named), NO_HOUSE)
+    reply = await STATIC_FILES.answer(ask(hash_named, file_named), NO_APP)
 
     assert (reply.status, reply.body, reply.content_type) == (200, asset.body, asset.content_type)
     assert reply.headers == ((b"cache-control", b"public, max-age=31536000, immutable"),)
@@ -255,7 +255,7 @@ async def test_a_file_is_served_from_the_path_that_pages_name_and_may_be_kept(na
 
 @pytest.mark.anyio
 async def test_a_file_asked_for_by_an_older_hash_is_served_and_not_kept() -> None:
-    reply = await STATIC_FILES.answer(ask("0" * 16, "page.css"), NO_HOUSE)
+    reply = await STATIC_FILES.answer(ask("0" * 16, "page.css"), NO_APP)
 
     assert (reply.status, reply.headers) == (200, ())
 
@@ -264,4 +264,4 @@ async def test_a_file_asked_for_by_an_older_hash_is_served_and_not_kept() -> Non
 @pytest.mark.parametrize("name", ["other.css", "..", "page.css%00", ""])
 async def test_no_other_file_is_served(name: str) -> None:
     with pytest.raises(NotFound):
-        await STATIC_FILES.answer(ask("0" * 16, name), NO_HOUSE)
+        await STATIC_FILES.answer(ask("0" * 16, name), NO_APP)

@@ -24,7 +24,7 @@ POST = b"POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\n"
 
 
 class Line(asyncio.Transport):
-    """Remembers what was written and how it ended; may be told that nobody reads."""
+    """Records what was written and how it ended; may pretend that nobody reads."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -102,7 +102,7 @@ async def test_other_headers_may_come_twice(app: App) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "OPTIONS"])
 @pytest.mark.parametrize("in_flight_max", [0, 10])
-async def test_no_log_line_names_a_shoppers_ticket(
+async def test_no_log_line_has_a_shopper_token(
     app: App, monkeypatch: pytest.MonkeyPatch, method: str, in_flight_max: int
 ) -> None:
     """This holds for an unknown method and for a request that there was no room for."""
@@ -117,7 +117,7 @@ async def test_no_log_line_names_a_shoppers_ticket(
 
 
 def make_open_row() -> RouteRow:
-    """Tells where it was asked from; for scripts of any shop's page."""
+    """Answers the origin of the request; for scripts of any shop's page."""
 
     async def answer(request: Request, _app: App) -> Reply:
         return Reply(200, request.address.encode())

@@ -17,7 +17,7 @@ from tollgate.widget import serving as frames
 pytestmark = pytest.mark.anyio
 
 SHOP = "https://shop.example"
-NO_HOUSE = cast(App, None)
+NO_APP = cast(App, None)
 
 
 async def read_frame(field: str, *origins: str, accept: bytes = b"text/html") -> Reply:
@@ -25,7 +25,7 @@ async def read_frame(field: str, *origins: str, accept: bytes = b"text/html") ->
     headers = {b"accept": accept}
     request = Request(method="GET", path="", names=(field,), headers=headers, pairs=pairs, trace="")
     handler: Any = frames.ROUTES[0].handler
-    reply: Reply = await handler(request, NO_HOUSE)
+    reply: Reply = await handler(request, NO_APP)
     return reply
 
 

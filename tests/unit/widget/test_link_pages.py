@@ -31,7 +31,7 @@ def test_no_two_languages_say_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "expected"),
+    ("requested", "expected"),
     [
         (("de-AT,de;q=0.9,en;q=0.8",), "de"),
         (("en;q=0.5, fr;q=0.9",), "fr"),
@@ -52,8 +52,8 @@ def test_no_two_languages_say_the_same() -> None:
         ((), "en"),
     ],
 )
-def test_the_language_is_the_first_wish_that_is_known(wishes: tuple[str, ...], expected: str) -> None:
-    assert choose_language(*wishes) == expected
+def test_the_language_is_the_first_requested_one_that_is_known(requested: tuple[str, ...], expected: str) -> None:
+    assert choose_language(*requested) == expected
 
 
 def test_no_header_makes_the_choice_slow_or_fail() -> None:

@@ -26,7 +26,7 @@ from tollgate.widget.serving import FRAMES_FOLDER as FRAMES
 from tollgate.widget.serving import PARTS_FOLDER as FOLDER
 
 GZIPPED_MAX = 65_000
-NO_HOUSE = cast(App, None)
+NO_APP = cast(App, None)
 
 NEVER = {
     "runs text as code": r"\beval\(|new Function\(|setTimeout\(\s*[\"'`]",
@@ -133,7 +133,7 @@ async def ask(operation: str, *names: str, pairs: tuple[tuple[str, str], ...] = 
     request = Request(method="GET", path="", names=names, headers=sent, pairs=list(pairs), trace="")
     row = next(row for row in serving.ROUTES if row.operation == operation)
     handler: Any = row.handler
-    reply: Reply = await handler(request, NO_HOUSE)
+    reply: Reply = await handler(request, NO_APP)
     return reply
 
 

@@ -29,7 +29,7 @@ Answering = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 @dataclass
 class Receiver:
-    """Says what it was told to say to whoever comes."""
+    """Answers every request as the test chose."""
 
     answer: bytes | Answering = OK
     heads: list[bytes] = field(default_factory=list)
@@ -77,13 +77,13 @@ async def notifier() -> AsyncIterator[HttpNotifier]:
 
 
 @pytest.fixture
-async def live_courier() -> AsyncIterator[HttpNotifier]:
+async def live_notifier() -> AsyncIterator[HttpNotifier]:
     notifier = HttpNotifier(is_live=True)
     yield notifier
     await notifier.close()
 
 
-async def test_a_courier_brings_the_status_and_says_who_it_is_and_little_else(notifier: HttpNotifier) -> None:
+async def test_the_notifier_returns_the_status_and_sends_its_name_and_little_else(notifier: HttpNotifier) -> None:
     async with receiving() as receiver:
         assert await notifier.get(f"{receiver.url}/back?order=1&sig=a%2Fb+c%7E/&id=X#part", SOON_S) == 200
 
@@ -171,7 +171,7 @@ async def test_a_receiver_that_trickles_is_left_after_the_time_given(notifier: H
             await notifier.get(receiver.url, 0.3)
 
 
-async def test_a_closed_door_and_a_name_that_nobody_has_mean_unsent(notifier: HttpNotifier) -> None:
+async def test_a_closed_port_and_an_unknown_name_mean_unsent(notifier: HttpNotifier) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         for address in (f"http://127.0.0.1:{taken.getsockname()[1]}/", "http://nobody.invalid/"):
@@ -226,7 +226,7 @@ ODD = (
 
 @pytest.mark.parametrize("url", ODD)
 @pytest.mark.parametrize("is_live", [True, False])
-async def test_no_courier_goes_to_what_is_no_plain_web_address(url: str, is_live: bool) -> None:
+async def test_only_a_plain_web_address_is_notified(url: str, is_live: bool) -> None:
     notifier = HttpNotifier(is_live=is_live)
     with pytest.raises(Forbidden):
         await notifier.get(url, SOON_S)
@@ -256,10 +256,10 @@ INWARD = (
 
 
 @pytest.mark.parametrize("pattern", INWARD)
-async def test_a_live_host_is_sent_inward_by_no_spelling(live_courier: HttpNotifier, pattern: str) -> None:
+async def test_a_live_host_is_sent_inward_by_no_spelling(live_notifier: HttpNotifier, pattern: str) -> None:
     async with receiving() as receiver:
         with pytest.raises(Forbidden):
-            await live_courier.get(pattern.format(port=receiver.port), 1.0)
+            await live_notifier.get(pattern.format(port=receiver.port), 1.0)
     assert receiver.heads == []
 
 
@@ -279,12 +279,12 @@ def answer_lookups(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list
 
 @pytest.mark.parametrize("inward", ["127.0.0.1", "::1", "10.1.2.3", "169.254.169.254", "::ffff:127.0.0.1"])
 async def test_a_name_that_leads_inward_is_forbidden_on_a_live_host(
-    live_courier: HttpNotifier, monkeypatch: pytest.MonkeyPatch, inward: str
+    live_notifier: HttpNotifier, monkeypatch: pytest.MonkeyPatch, inward: str
 ) -> None:
     asked = answer_lookups(monkeypatch, [inward])
     async with receiving() as receiver:
         with pytest.raises(Forbidden):
-            await live_courier.get(f"http://inward.example:{receiver.port}/", 1.0)
+            await live_notifier.get(f"http://inward.example:{receiver.port}/", 1.0)
     assert (asked, receiver.heads) == (["inward.example"], [])
 
 
@@ -299,7 +299,7 @@ async def test_a_name_is_looked_up_once_so_that_its_second_answer_cannot_differ(
 
 
 async def test_of_a_names_addresses_only_the_open_ones_are_connected_to(
-    live_courier: HttpNotifier, monkeypatch: pytest.MonkeyPatch
+    live_notifier: HttpNotifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here 127.0.0.1 plays the open internet, and its neighbour, where the same shop listens, the inside."""
     asked: list[str] = []
@@ -311,8 +311,8 @@ async def test_of_a_names_addresses_only_the_open_ones_are_connected_to(
     monkeypatch.setattr("tollgate.wire.notifier.find_closed", find_closed)
     answer_lookups(monkeypatch, ["127.0.0.2", "127.0.0.1"], ["127.0.0.2"])
     async with receiving(host="0.0.0.0") as receiver:
-        assert await live_courier.get(f"http://mixed.example:{receiver.port}/", SOON_S) == 200
+        assert await live_notifier.get(f"http://mixed.example:{receiver.port}/", SOON_S) == 200
         with pytest.raises(Forbidden):
-            await live_courier.get(f"http://inner.example:{receiver.port}/", SOON_S)
+            await live_notifier.get(f"http://inner.example:{receiver.port}/", SOON_S)
     assert asked == ["127.0.0.2", "127.0.0.1", "127.0.0.2"]
     assert receiver.callers == ["127.0.0.1"]

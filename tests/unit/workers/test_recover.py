@@ -21,7 +21,7 @@ from tollgate.values import SECOND, FixedClock, PaymentId
 from tollgate.wire import Silent
 from tollgate.workers.jobs import recover_payments, run_or_put_off, run_recovery_tasks
 from unit.app_fixture import CHANNEL, ORDER, ScriptedWire, open_app
-from unit.flows.telling import PENDING, begin, follow, read, read_answered
+from unit.flows.chains import PENDING, begin, follow, read, read_answered
 
 pytestmark = pytest.mark.anyio
 
@@ -92,7 +92,7 @@ async def test_stopping_the_process_neither_counts_as_a_failure_of_a_job_nor_for
     assert counted == [7]
 
 
-async def test_a_payment_that_cannot_be_settled_becomes_a_job_and_keeps_no_other_from_being_settled(
+async def test_a_payment_that_cannot_be_completed_becomes_a_job_and_delays_no_other(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = await open_app(tmp_path, ScriptedWire())

@@ -22,7 +22,7 @@ NAMED = f"id={PAYMENT}&resourcePath=%2Fv1%2Fpayments%2F{PAYMENT}"
 
 
 @pytest.mark.parametrize("key", [b"", KEY], ids=["bare", "with a key"])
-def test_a_ticket_is_one_word_of_a_path_and_reads_as_it_was_written(key: bytes) -> None:
+def test_a_shopper_token_is_one_segment_of_a_path_and_reads_as_it_was_written(key: bytes) -> None:
     text = shopper_urls.write_shopper_token(MERCHANT, PAYMENT, key)
 
     shopper_token = shopper_urls.read_shopper_token(text)
@@ -33,7 +33,7 @@ def test_a_ticket_is_one_word_of_a_path_and_reads_as_it_was_written(key: bytes) 
     assert shopper_token.key.matches(Secret(base64.urlsafe_b64encode(key).decode().rstrip("=")))
 
 
-def test_the_key_of_a_ticket_does_not_print() -> None:
+def test_the_key_of_a_shopper_token_does_not_print() -> None:
     shopper_token = shopper_urls.read_shopper_token(shopper_urls.write_shopper_token(MERCHANT, PAYMENT, KEY))
 
     assert base64.urlsafe_b64encode(KEY).decode().rstrip("=") not in repr(shopper_token)
@@ -49,7 +49,7 @@ def test_the_key_of_a_ticket_does_not_print() -> None:
 @example("A" * 85)
 @example("A" * 129)
 @example("A" * 10_000)
-def test_whatever_was_not_written_here_is_no_ticket(text: str) -> None:
+def test_a_text_that_was_not_written_here_is_no_shopper_token(text: str) -> None:
     shopper_token = shopper_urls.read_shopper_token(text)
 
     # Bytes of the right number name somebody, whether or not there is such a one.
@@ -57,7 +57,7 @@ def test_whatever_was_not_written_here_is_no_ticket(text: str) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33, 63, 65, 96])
-def test_a_ticket_of_another_length_is_none(length: int) -> None:
+def test_a_text_of_another_length_is_no_shopper_token(length: int) -> None:
     assert shopper_urls.read_shopper_token(base64.urlsafe_b64encode(bytes(length)).decode().rstrip("=")) is None
 
 

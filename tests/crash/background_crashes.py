@@ -6,11 +6,11 @@ Those of every run come first; those that only the long run takes the time for s
 from __future__ import annotations
 
 from acquirer import DECLINED_CENTS, Manner
+from crash.background_cases import BackgroundCrash, BackgroundKill
 from crash.calendars import Plan
 from crash.crashes import Ending, Kill
 from crash.payment_crashes import REVERSED
 from crash.schedule_cases import RunRequest
-from crash.stored_cases import StoredCrash, StoredKill
 from crash.token_cases import TokenRequest
 from tollgate.connectors.acquiring import REVERSALS
 from tollgate.payments.payment import RecoveryTask
@@ -46,46 +46,46 @@ HAS_NONE = Ending("registration deleted, token deleted, deleted at the vault", "
 
 DUE, STARTED, APPROVED = "run due", "DB started, run due", "DB approved, run due"
 REVERSAL_OWED = "DB declined, run due, a reversal is owed"
-NO_TOKEN, TOKEN_KEPT = "registration active, no token", "registration active, token active"
+NO_TOKEN, TOKEN_STORED = "registration active, no token", "registration active, token active"
 
 _ANSWERED = Kill("after charge request")
-_OVERDUE = StoredKill("after overdue completion", asleep=RUN_TOPIC)
-_NOTED = StoredKill("after run result", asleep=RecoveryTask.REVERSE)
+_OVERDUE = BackgroundKill("after overdue completion", asleep=RUN_TOPIC)
+_NOTED = BackgroundKill("after run result", asleep=RecoveryTask.REVERSE)
 
 RUN_CRASHES = (
     # Who makes its payment is another worker, who may be faster than the crash.
-    StoredCrash(
+    BackgroundCrash(
         202,
         RUN,
         Kill("during run due", ("nothing", DUE, STARTED)),
         (MADE, MADE_AFTER_NOTHING, MADE_AFTER_UNDOING),
     ),
-    StoredCrash(
+    BackgroundCrash(
         205,
         LATE_RUN,
         Kill("during run due", ("nothing", f"{DUE}{MISSED}", f"{STARTED}{MISSED}")),
         (MADE_LATE, ends(NEVER_TAKEN, PAID, run=f"run made{MISSED}"), ends(GIVEN_BACK, PAID, run=f"run made{MISSED}")),
     ),
-    StoredCrash(209, RUN, Kill("during charge request"), (MADE_AFTER_NOTHING, MADE_AFTER_UNDOING)),
-    StoredCrash(
+    BackgroundCrash(209, RUN, Kill("during charge request"), (MADE_AFTER_NOTHING, MADE_AFTER_UNDOING)),
+    BackgroundCrash(
         210,
         RUN,
-        StoredKill("during the wait for an acquirer that has not acted", manner=Manner.HOLD),
+        BackgroundKill("during the wait for an acquirer that has not acted", manner=Manner.HOLD),
         (MADE_AFTER_NOTHING,),
     ),
-    StoredCrash(
+    BackgroundCrash(
         211,
         RUN,
-        StoredKill("during the wait for an acquirer that has acted", manner=Manner.ACT_AND_HOLD),
+        BackgroundKill("during the wait for an acquirer that has acted", manner=Manner.ACT_AND_HOLD),
         (MADE_AFTER_UNDOING,),
     ),
-    StoredCrash(213, RUN, Kill("during completion", (STARTED, APPROVED)), (MADE, MADE_AFTER_UNDOING)),
-    StoredCrash(216, RUN, Kill("during run result", (APPROVED, "DB approved, run made")), (MADE,)),
+    BackgroundCrash(213, RUN, Kill("during completion", (STARTED, APPROVED)), (MADE, MADE_AFTER_UNDOING)),
+    BackgroundCrash(216, RUN, Kill("during run result", (APPROVED, "DB approved, run made")), (MADE,)),
 )
 
 RUN_RECOVERIES = (
     # One due time outlives nine deaths: a try that took money, its reversal, and then a second try that took some.
-    StoredCrash(
+    BackgroundCrash(
         231,
         RUN,
         _ANSWERED,
@@ -93,18 +93,18 @@ RUN_RECOVERIES = (
         recoveries=(
             _OVERDUE,
             _NOTED,
-            # Nobody has undone the first try yet, so that the second has to wait although its time has come.
-            StoredKill("after job postponed", (REVERSAL_OWED,), asleep=RecoveryTask.REVERSE),
-            StoredKill(
+            # The first try is not undone yet, so that the second has to wait although its time has come.
+            BackgroundKill("after job postponed", (REVERSAL_OWED,), asleep=RecoveryTask.REVERSE),
+            BackgroundKill(
                 "during the wait for an acquirer that has undone it", manner=Manner.ACT_AND_HOLD, path=REVERSALS
             ),
-            StoredKill("after reversal request", asleep=RUN_TOPIC),
-            StoredKill("after decided completion", asleep=RUN_TOPIC),
+            BackgroundKill("after reversal request", asleep=RUN_TOPIC),
+            BackgroundKill("after decided completion", asleep=RUN_TOPIC),
             Kill("before payment started"),
             _ANSWERED,
         ),
     ),
-    StoredCrash(
+    BackgroundCrash(
         233,
         ENDED_RUN,
         Kill("after run due"),
@@ -114,26 +114,26 @@ RUN_RECOVERIES = (
 )
 
 TOKEN_CRASHES = (
-    StoredCrash(242, TOKEN, Kill("after token request"), (HAS_TOKEN,)),
-    StoredCrash(243, TOKEN, Kill("during token stored", (NO_TOKEN, TOKEN_KEPT)), (HAS_TOKEN,)),
+    BackgroundCrash(242, TOKEN, Kill("after token request"), (HAS_TOKEN,)),
+    BackgroundCrash(243, TOKEN, Kill("during token stored", (NO_TOKEN, TOKEN_STORED)), (HAS_TOKEN,)),
 )
 
 FURTHER_RUN_CRASHES = (
-    StoredCrash(201, RUN, Kill("before run due"), (MADE,)),
-    StoredCrash(203, RUN, Kill("after run due"), (MADE,)),
-    StoredCrash(204, LATE_RUN, Kill("before run due"), (MADE_LATE,)),
-    StoredCrash(206, RUN, Kill("before payment started"), (MADE,)),
-    StoredCrash(207, RUN, Kill("during payment started", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
-    StoredCrash(208, RUN, Kill("after payment started"), (MADE_AFTER_NOTHING,)),
-    StoredCrash(212, RUN, _ANSWERED, (MADE_AFTER_UNDOING,)),
-    StoredCrash(214, RUN, Kill("after completion"), (MADE,)),
-    StoredCrash(215, RUN, Kill("before run result"), (MADE,)),
-    StoredCrash(217, RUN, Kill("after run result"), (MADE,)),
-    StoredCrash(218, DECLINED_RUN, Kill("during run result", ("DB declined, run due",)), (FAILED,)),
+    BackgroundCrash(201, RUN, Kill("before run due"), (MADE,)),
+    BackgroundCrash(203, RUN, Kill("after run due"), (MADE,)),
+    BackgroundCrash(204, LATE_RUN, Kill("before run due"), (MADE_LATE,)),
+    BackgroundCrash(206, RUN, Kill("before payment started"), (MADE,)),
+    BackgroundCrash(207, RUN, Kill("during payment started", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
+    BackgroundCrash(208, RUN, Kill("after payment started"), (MADE_AFTER_NOTHING,)),
+    BackgroundCrash(212, RUN, _ANSWERED, (MADE_AFTER_UNDOING,)),
+    BackgroundCrash(214, RUN, Kill("after completion"), (MADE,)),
+    BackgroundCrash(215, RUN, Kill("before run result"), (MADE,)),
+    BackgroundCrash(217, RUN, Kill("after run result"), (MADE,)),
+    BackgroundCrash(218, DECLINED_RUN, Kill("during run result", ("DB declined, run due",)), (FAILED,)),
 )
 
 FURTHER_RECOVERIES = (
-    StoredCrash(
+    BackgroundCrash(
         232,
         DECLINED_RUN,
         Kill("after run result"),
@@ -144,18 +144,18 @@ FURTHER_RECOVERIES = (
             Kill("after run result"),
         ),
     ),
-    StoredCrash(234, ENDED_RUN, Kill("after run due"), (DROPPED,), recoveries=(Kill("after run dropped"),)),
+    BackgroundCrash(234, ENDED_RUN, Kill("after run due"), (DROPPED,), recoveries=(Kill("after run dropped"),)),
 )
 
 FURTHER_TOKEN_CRASHES = (
-    StoredCrash(241, TOKEN, Kill("before token request"), (HAS_TOKEN,)),
-    StoredCrash(244, TOKEN, Kill("after token stored"), (HAS_TOKEN,)),
-    StoredCrash(245, REMOVAL, Kill("after token removal"), (HAS_NONE,)),
-    StoredCrash(246, REMOVAL, Kill("before token removal"), (HAS_NONE,)),
+    BackgroundCrash(241, TOKEN, Kill("before token request"), (HAS_TOKEN,)),
+    BackgroundCrash(244, TOKEN, Kill("after token stored"), (HAS_TOKEN,)),
+    BackgroundCrash(245, REMOVAL, Kill("after token removal"), (HAS_NONE,)),
+    BackgroundCrash(246, REMOVAL, Kill("before token removal"), (HAS_NONE,)),
 )
 
-Sections = dict[str, tuple[StoredCrash, ...]]
-Shares = tuple[tuple[StoredCrash, ...], ...]
+Sections = dict[str, tuple[BackgroundCrash, ...]]
+Shares = tuple[tuple[BackgroundCrash, ...], ...]
 
 SECTIONS: Sections = {
     "Payments of schedules": (*RUN_CRASHES, *RUN_RECOVERIES),

@@ -13,7 +13,7 @@ from tollgate.contract.fields import Fields
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import InvalidParameters, Secret
 from unit.connectors.samples import ORDER
-from unit.contract.storing import REGISTRATION_ID, make_stored
+from unit.contract.registering import REGISTRATION_ID, make_registered
 
 TODAY = date(2026, 11, 15)
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="11", expiry_year="2026", holder="Jane Jones")
@@ -27,7 +27,7 @@ def sent(**values: str) -> Fields:
     return Fields(named, frozenset(name.partition(".")[0] for name in named), dict(named))
 
 
-# ---- wishes ----
+# ---- createRegistration ----
 
 
 def test_an_account_that_is_stored_already_is_not_stored_again() -> None:
@@ -38,7 +38,7 @@ def test_an_account_that_is_stored_already_is_not_stored_again() -> None:
     assert registered.find_registration_id(sent(registrationId=REGISTRATION_ID)) == REGISTRATION_ID
 
 
-def test_the_wish_stays_only_where_the_registration_was_made() -> None:
+def test_create_registration_stays_only_where_the_registration_was_made() -> None:
     echo = {"createRegistration": "true", "customer.email": "jane@shop.example"}
 
     reused = registered.drop_wish(echo)
@@ -95,8 +95,8 @@ def test_a_registration_keeps_whose_it_is_and_nothing_of_the_one_payment() -> No
 
 
 def test_a_security_code_comes_with_the_payment_and_never_out_of_the_store() -> None:
-    account, _ = registered.take_registered(sent(card__cvv="731"), make_stored(CARD))
-    bare, _ = registered.take_registered(sent(), make_stored(replace(CARD, cvv=Secret("999"))))
+    account, _ = registered.take_registered(sent(card__cvv="731"), make_registered(CARD))
+    bare, _ = registered.take_registered(sent(), make_registered(replace(CARD, cvv=Secret("999"))))
 
     assert isinstance(account, CardAccount)
     assert isinstance(bare, CardAccount)
@@ -108,7 +108,7 @@ def test_a_security_code_comes_with_the_payment_and_never_out_of_the_store() -> 
 @pytest.mark.parametrize("words", ["true", "1"])
 def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(words: str) -> None:
     account, card_summary = registered.take_registered(
-        sent(card__holder="Joe Doe", overrideHolder=words), make_stored(NAMELESS)
+        sent(card__holder="Joe Doe", overrideHolder=words), make_registered(NAMELESS)
     )
 
     assert isinstance(account, CardAccount)
@@ -125,16 +125,16 @@ def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(words: str) -> 
     ],
 )
 def test_a_stored_holder_is_never_overridden(stored: CardAccount, fields: Fields) -> None:
-    account, card_summary = registered.take_registered(fields, make_stored(stored))
+    account, card_summary = registered.take_registered(fields, make_registered(stored))
 
     assert isinstance(account, CardAccount)
     assert card_summary is not None
     assert (account.holder, card_summary.holder) == ("Jane Jones", "Jane Jones")
 
 
-def test_without_the_wish_an_empty_holder_stays_empty() -> None:
+def test_without_an_override_an_empty_holder_stays_empty() -> None:
     account, card_summary = registered.take_registered(
-        sent(card__holder="Joe Doe", overrideHolder="false"), make_stored(NAMELESS)
+        sent(card__holder="Joe Doe", overrideHolder="false"), make_registered(NAMELESS)
     )
 
     assert isinstance(account, CardAccount)
@@ -145,8 +145,8 @@ def test_without_the_wish_an_empty_holder_stays_empty() -> None:
 def test_a_bank_accounts_holder_is_taken_the_same_way() -> None:
     wanted = sent(bankAccount__holder="Joe Doe", overrideHolder="true")
 
-    taken, _ = registered.take_registered(wanted, make_stored(replace(BANK, holder=None), brand="DIRECTDEBIT_SEPA"))
-    kept, _ = registered.take_registered(wanted, make_stored(BANK, brand="DIRECTDEBIT_SEPA"))
+    taken, _ = registered.take_registered(wanted, make_registered(replace(BANK, holder=None), brand="DIRECTDEBIT_SEPA"))
+    kept, _ = registered.take_registered(wanted, make_registered(BANK, brand="DIRECTDEBIT_SEPA"))
 
     assert isinstance(taken, BankAccount)
     assert isinstance(kept, BankAccount)
@@ -158,7 +158,7 @@ def test_a_bank_accounts_holder_is_taken_the_same_way() -> None:
 def test_what_has_neither_code_nor_holder_is_taken_as_it_is(account: Instrument) -> None:
     fields = sent(card__cvv="731", card__holder="Joe Doe", overrideHolder="true")
 
-    assert registered.take_registered(fields, make_stored(account)) == (account, None)
+    assert registered.take_registered(fields, make_registered(account)) == (account, None)
 
 
 # ---- refused ----
@@ -227,7 +227,7 @@ def test_another_brand_beside_a_stored_account_is_a_mistake_that_a_lenient_chann
     assert fault.name == "paymentBrand"
 
 
-# ---- told ----
+# ---- answers ----
 
 
 def test_a_payment_tells_the_account_that_is_charged_and_not_one_that_came_along() -> None:
@@ -236,7 +236,7 @@ def test_a_payment_tells_the_account_that_is_charged_and_not_one_that_came_along
         "bankAccount.holder": "Jane Jones",
         "customer.email": "a@b.example",
     }
-    stored = make_stored(BANK, brand="DIRECTDEBIT_SEPA", echo=echo)
+    stored = make_registered(BANK, brand="DIRECTDEBIT_SEPA", echo=echo)
     fields = sent(bankAccount__iban="FR76****", customer__email="new@b.example", createRegistration="true")
 
     shown = registered.show_registered(fields, stored, BANK)
@@ -252,6 +252,6 @@ def test_a_proof_that_counts_once_is_not_told_of_a_number_made_for_one_device() 
     fields = sent(threeDSecure__verificationId="AAABBB=", threeDSecure__eci="05")
     device = replace(CARD, number_type="DPAN")
 
-    assert "threeDSecure.verificationId" not in registered.show_registered(fields, make_stored(device), device)
-    assert "threeDSecure.verificationId" not in registered.show_registered(fields, make_stored(TOKEN), TOKEN)
-    assert "threeDSecure.verificationId" in registered.show_registered(fields, make_stored(CARD), CARD)
+    assert "threeDSecure.verificationId" not in registered.show_registered(fields, make_registered(device), device)
+    assert "threeDSecure.verificationId" not in registered.show_registered(fields, make_registered(TOKEN), TOKEN)
+    assert "threeDSecure.verificationId" in registered.show_registered(fields, make_registered(CARD), CARD)

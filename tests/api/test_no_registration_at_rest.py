@@ -18,11 +18,11 @@ import sqlalchemy as sa
 
 from api.chains import advance
 from api.challenges import BILLING, BROWSER, SHOP_URL, open_order, pass_challenge
+from api.many_registrations import retire_keys
 from api.merchants import add_channel, run_command, wait_until
 from api.registering import VIRTUAL, ask_store, change, extend, keep, pay_with, remove, store
 from api.test_nothing_at_rest import NAMED_CVV, OTHER_DIGITS
 from api.traces import Traces, collect, spell_account, spell_keys, spell_number
-from api.vaulting import retire_keys
 from gateway import CARD, PAYMENT, Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.store.database import Database
@@ -172,7 +172,7 @@ def charge_by_plan(client: Client, registration_id: str) -> None:
 
 
 def outlive(gateway: GatewayProcess, client: Client) -> None:
-    """Years later nothing is kept of what was left."""
+    """Years later nothing is left."""
     advance(client, YEARS * 366 * DAY_S)
     wait_until(lambda: all(row[0] != 1 for row in read_rows(gateway).values()))
 

@@ -1,4 +1,4 @@
-"""The audit of stored accounts and schedules, on both databases: it passes what happened, and finds what a hand did."""
+"""The audit of registrations and schedules, on both databases: it passes what happened, and finds tampering."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from databases.auditing import Stock, act_between_reads, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR
+from databases.registration_lives import live_through_registrations
+from databases.registration_tamperings import COLUMNS, NOT_AUDITED, REGISTRATION_TAMPERINGS
 from databases.schedule_tamperings import NOT_AUDITED as NOT_AUDITED_OF_SCHEDULES
 from databases.schedule_tamperings import RUNS, SCHEDULE_TAMPERINGS, SCHEDULES
-from databases.stored_lives import live_through_storing
-from databases.stored_tamperings import COLUMNS, NOT_AUDITED, STORED_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
 from tollgate.payments.registration import RegistrationState
 from tollgate.payments.schedule import RunState
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stock:
-    return make_stock(request, tmp_path_factory, live_through_storing)
+    return make_stock(request, tmp_path_factory, live_through_registrations)
 
 
 @pytest.fixture
@@ -59,7 +59,9 @@ async def test_the_store_of_these_tests_has_every_state(store: Database) -> None
     assert {row[0] for row in runs} == {RunState.MADE, RunState.MISSED, RunState.FAILED}
 
 
-@pytest.mark.parametrize("tampering", [*STORED_TAMPERINGS, *SCHEDULE_TAMPERINGS], ids=lambda tampering: tampering.name)
+@pytest.mark.parametrize(
+    "tampering", [*REGISTRATION_TAMPERINGS, *SCHEDULE_TAMPERINGS], ids=lambda tampering: tampering.name
+)
 async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock, tampering: Tampering) -> None:
     ids = {"id": stock.ids[tampering.on], "other": OTHER, "neighbour": NEIGHBOUR.id}
     await tamper(store, tampering.sql, tampering.rows, **ids)
@@ -70,7 +72,7 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
     told = [finding for finding in report.findings if finding.proof is tampering.proof]
     shown = [f"{finding.proof}: {finding.render()}" for finding in report.findings]
     assert [f for f in told if f.table == tampering.table and row_id in f.row_id], shown
-    # Nothing is said of what was not touched.
+    # Rows that were not changed have no findings.
     assert report.findings_count <= 10, shown
 
 

@@ -1,4 +1,4 @@
-"""Gateways that die by themselves while they serve what is stored: nobody asks them, a clock or a job does.
+"""Gateways that die during background work on registrations and schedules, which a clock or a job starts.
 
 Everything that waits is set aside but for the one that is to be cut off, so that every crash meets the right one.
 """
@@ -28,7 +28,7 @@ LOOK_EVERY_S = 0.2
 
 
 @dataclass(frozen=True)
-class StoredKill(Kill):
+class BackgroundKill(Kill):
     manner: Manner = Manner.ANSWER
     """Anything but an answer: the acquirer holds the request while the gateway is killed from outside."""
     path: str = CHARGES
@@ -37,7 +37,7 @@ class StoredKill(Kill):
 
 
 @dataclass(frozen=True)
-class StoredCrash(Crash):
+class BackgroundCrash(Crash):
     @property
     def again(self) -> str:
         return ""
@@ -54,7 +54,7 @@ class Stage:
 
 
 @dataclass
-class StoredCase(CrashCase):
+class BackgroundCase(CrashCase):
     def prepare(self, stage: Stage, client: Client) -> None:
         """While a gateway is alive that nothing happens to."""
 
@@ -73,7 +73,7 @@ class StoredCase(CrashCase):
         self, stage: Stage, kill: Kill, *, moves_clock: bool, ask: Callable[[Client], Any] | None = None
     ) -> None:
         """One gateway more; in haste its time flies until it is dead."""
-        asked = kill if isinstance(kill, StoredKill) else StoredKill(kill.point)
+        asked = kill if isinstance(kill, BackgroundKill) else BackgroundKill(kill.point)
         world, is_held = stage.world, asked.manner is not Manner.ANSWER
         seen = world.acquirer.count_requests(asked.path)
         if is_held:
@@ -118,9 +118,9 @@ def wait_while_time_passes(
         pass_time()
 
 
-def run_stored_crashes(
-    world: World, vault: RecordingVault, token_entity_id: str, crashes: Sequence[StoredCrash], make: MakeCase
-) -> list[StoredCase]:
+def run_background_crashes(
+    world: World, vault: RecordingVault, token_entity_id: str, crashes: Sequence[BackgroundCrash], make: MakeCase
+) -> list[BackgroundCase]:
     """Dies at every crash point, then lets a gateway live that finishes everything."""
     cases = [make(crash) for crash in crashes]
     gateway = world.make_gateway()
@@ -144,7 +144,7 @@ def run_stored_crashes(
     return cases
 
 
-MakeCase = Callable[[StoredCrash], StoredCase]
+MakeCase = Callable[[BackgroundCrash], BackgroundCase]
 
 
 def wait_until_over(world: World, due_on: datetime) -> None:

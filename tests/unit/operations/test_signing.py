@@ -1,4 +1,4 @@
-"""Seals in use: nothing is built on a row that is not what was written."""
+"""Signatures in use: nothing is built on a row that is not what was written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tollgate.payments.payment import Payment
 from tollgate.store.statements import Statement
 from tollgate.wire import Silent
 from unit.app_fixture import ScriptedWire, open_app
-from unit.flows.telling import DECLINED, begin, follow, happen, read, read_answered, run_only_job
+from unit.flows.chains import DECLINED, begin, follow, happen, read, read_answered, run_only_job
 
 pytestmark = pytest.mark.anyio
 
@@ -80,7 +80,7 @@ async def test_a_recovery_task_leaves_a_changed_payment_alone(app: App, wire: Sc
     assert len(wire.sent) == sent
 
 
-async def test_a_seal_depends_on_the_keys_of_the_house(app: App) -> None:
+async def test_a_signature_depends_on_the_keys_of_the_host(app: App) -> None:
     debit = await begin(app)
     assert debit.mac is not None
 

@@ -1,6 +1,6 @@
-"""A store in which stored accounts have lived: made with payments and without, charged by plan, waiting, removed.
+"""A store with registrations in every state: made with payments and without, charged by schedule, waiting, removed.
 
-The rows are made by the stories themselves; nothing is written by hand here.
+The rows are made by the flows themselves; nothing is written by hand here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
-from databases.storing import CARD_NUMBERS, order_card, order_debit, store
+from databases.registering import CARD_NUMBERS, order_card, order_debit, store
 from tollgate.contract.fields import Fields
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.flows.registrations import deregister, register
@@ -41,7 +41,7 @@ TOKEN = TokenAccount(number=Secret("4895370010000005"), type="NETWORK", expiry_m
 
 
 @dataclass
-class StoredLives:
+class RegistrationLives:
     """The lives of registrations and schedules, with a name for each row."""
 
     bank: Bank
@@ -69,8 +69,8 @@ class StoredLives:
         return self.stored[name]
 
 
-async def live_through_storing(db: Database) -> StoredLives:
-    lives = StoredLives(await open_bank(db))
+async def live_through_registrations(db: Database) -> RegistrationLives:
+    lives = RegistrationLives(await open_bank(db))
     await _erase(lives)
     await _charge_by_plan(lives, await lives.store("card", order_card()))
     await lives.store("other card", order_card(CARD_NUMBERS[2]))
@@ -83,7 +83,7 @@ async def live_through_storing(db: Database) -> StoredLives:
     return lives
 
 
-async def _erase(lives: StoredLives) -> None:
+async def _erase(lives: RegistrationLives) -> None:
     """Years before the others."""
     now = lives.bank.clock.at
     await lives.store("erased", order_debit())
@@ -92,7 +92,7 @@ async def _erase(lives: StoredLives) -> None:
     lives.bank.clock.at = now + SECOND
 
 
-async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
+async def _charge_by_plan(lives: RegistrationLives, registration_id: str) -> None:
     """Runs that were made, at the second try too, that were missed and that failed; and a plan that is over."""
     app, clock = lives.app, lives.bank.clock
     assert isinstance(app.simulator, ScriptedWire)
@@ -111,12 +111,12 @@ async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
             lives.schedules[name] = make_run_payment_id(run.schedule_id, run.due_at, attempt)
 
 
-async def _remove(lives: StoredLives, registration_id: str) -> None:
+async def _remove(lives: RegistrationLives, registration_id: str) -> None:
     lives.bank.clock.at += SECOND
     await deregister(lives.app, NOTHING_SENT, registration_id, Call(CHANNEL, "ndc"))
 
 
-async def _give_token(lives: StoredLives, registration_id: str) -> None:
+async def _give_token(lives: RegistrationLives, registration_id: str) -> None:
     app = lives.app
     found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
@@ -127,7 +127,9 @@ async def _give_token(lives: StoredLives, registration_id: str) -> None:
     assert await app.database.write(unit, label="test")
 
 
-async def _register_alone(lives: StoredLives, name: str, account: VirtualAccount, brand: str, method: str) -> None:
+async def _register_alone(
+    lives: RegistrationLives, name: str, account: VirtualAccount, brand: str, method: str
+) -> None:
     lives.bank.clock.at += SECOND
     order = RegistrationOrder(
         brand=brand,

@@ -1,4 +1,4 @@
-"""A process that keeps schedules until a given time; run by the tests of several processes, not by pytest."""
+"""A process that runs schedules until a given time; run by the tests of several processes, not by pytest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from databases.timekeeping import CountingWire, keep_time, open_app
+from databases.schedule_processes import CountingWire, keep_time, open_app
 from tollgate.store.opening import open_database
 from tollgate.vault.keyring import load_keyring
 

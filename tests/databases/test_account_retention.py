@@ -165,7 +165,7 @@ async def test_no_round_looks_at_what_an_earlier_one_passed(db: Database, bank: 
 async def test_no_more_are_remembered_than_there_is_room_for(
     db: Database, bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then the walk stops until somebody has seen to those that are open, and none is forgotten."""
+    """The walk stops until the open ones are done, and none is forgotten."""
     monkeypatch.setattr(erase, "LIMITS", replace(LIMITS, erase_batch=2, accounts_left_max=3))
     ids = []
     for _ in range(6):

@@ -17,6 +17,7 @@ from tollgate.payments.authentication import Stage
 from tollgate.payments.payment import RecoveryTask, State
 from tollgate.wire import Silent
 from unit.app_fixture import MERCHANT, ScriptedWire
+from unit.flows.chains import show
 from unit.flows.shopping import (
     BROWSER,
     BROWSER_FIELDS,
@@ -32,7 +33,6 @@ from unit.flows.shopping import (
     run_due,
     tick,
 )
-from unit.flows.telling import show
 
 pytestmark = pytest.mark.anyio
 
@@ -105,7 +105,7 @@ async def test_a_late_result_does_not_count(both: tuple[App, Bank], late: int) -
     app, bank = both
     shopper = await go_shopping(app, bank)
     row = await shopper.look_at_case()
-    # Telling takes a second of its own.
+    # The notification takes a second of its own.
     tick(app, row.expires_at - app.clock.now() - 1_000_000 + late)
 
     assert not is_accepted(await shopper.tell_result())
@@ -142,11 +142,11 @@ async def test_a_result_about_something_else_or_without_proof_does_not_count(
 async def test_a_result_counts_only_at_the_address_it_was_promised_to(both: tuple[App, Bank]) -> None:
     app, bank = both
     other = await go_shopping(app, bank)
-    other_ticket = bank.results_ticket
+    other_token = bank.results_token
     shopper = await go_shopping(app, bank)
     ids = MERCHANT.id, shopper.body["id"]
     wrong = [
-        other_ticket,
+        other_token,
         other.shopper_token,
         shopper.shopper_token,
         write_shopper_token(*ids),
@@ -182,13 +182,13 @@ async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(both: t
     app, bank = both
     shopper = await go_shopping(app, bank)
 
-    told = json.loads(await accept_challenge_result(app, bank.results_ticket, body))
+    told = json.loads(await accept_challenge_result(app, bank.results_token, body))
 
     assert (told["messageType"], told["errorComponent"]) == ("Erro", "S")
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
 
 
-# ---- where nobody comes back ----
+# ---- shoppers who do not come back ----
 
 
 async def test_who_waits_reads_what_the_issuer_wants_said(both: tuple[App, Bank]) -> None:

@@ -1,4 +1,4 @@
-"""Payments from stored accounts: which beginning a repeat goes back to, and that it costs the store next to nothing."""
+"""Payments from registrations: which first payment a repeat refers to, and that it costs the store little."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tollgate.payments.payment import RecoveryTask, State
 from tollgate.payments.registration import RegistrationState
 from tollgate.values import DAY
 from unit.app_fixture import CHANNEL, ScriptedWire
-from unit.flows.keeping import (
+from unit.flows.chains import DECLINED, PENDING, read, run_only_job, show
+from unit.flows.registering import (
     ALONE,
     CARD,
     INITIAL,
@@ -26,9 +27,9 @@ from unit.flows.keeping import (
     SOURCE,
     approve,
     get_reference,
-    keep_card,
     list_announced,
     look_at,
+    register_card,
     send,
 )
 from unit.flows.shopping import (
@@ -41,7 +42,6 @@ from unit.flows.shopping import (
     run_due,
     tick,
 )
-from unit.flows.telling import DECLINED, PENDING, read, run_only_job, show
 
 pytestmark = pytest.mark.anyio
 INSISTING = replace(CHANNEL, requires_cvv=True)
@@ -68,7 +68,7 @@ async def test_the_payment_that_left_the_card_here_is_what_repeats_go_back_to(
     app: App, wire: ScriptedWire, words: dict[str, str]
 ) -> None:
     wire.script = [approve("SCHEME1")]
-    registration_id = await keep_card(app, words)
+    registration_id = await register_card(app, words)
 
     for repeat in (ALONE, PRESENT, {"recurringType": "REPEATED"}, {"recurringType": "REGISTRATION_BASED"}):
         told = await send(app, repeat, stored=registration_id)
@@ -80,7 +80,7 @@ async def test_the_payment_that_left_the_card_here_is_what_repeats_go_back_to(
 
 async def test_a_new_beginning_replaces_the_old_one_and_names_itself(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     begun = await send(app, INITIAL, stored=registration_id)
 
@@ -95,7 +95,7 @@ async def test_a_new_beginning_replaces_the_old_one_and_names_itself(app: App, w
 
 async def test_a_repeat_tells_the_acquirer_its_own_ids_of_the_first_payment(app: App, wire: ScriptedWire) -> None:
     wire.script = [b'{"status":"approved","response_code":"00","reference":"R-1","scheme_transaction_id":"SCHEME1"}']
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     assert get_initial(wire) == {}
 
     told = await send(app, ALONE, {"amount": "5.00"}, stored=registration_id)
@@ -110,7 +110,7 @@ async def test_a_repeat_tells_the_acquirer_its_own_ids_of_the_first_payment(app:
 @pytest.mark.parametrize("answer", [DECLINED, PENDING])
 async def test_a_beginning_that_was_not_approved_replaces_nothing(app: App, wire: ScriptedWire, answer: bytes) -> None:
     wire.script = [approve("SCHEME1"), answer]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     begun = await send(app, INITIAL, stored=registration_id)
 
@@ -120,7 +120,7 @@ async def test_a_beginning_that_was_not_approved_replaces_nothing(app: App, wire
 
 async def test_a_beginning_that_is_approved_later_counts_from_then_on(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), PENDING, approve("SCHEME2")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     await send(app, INITIAL, stored=registration_id)
 
     assert await run_only_job(app)
@@ -131,7 +131,7 @@ async def test_a_beginning_that_is_approved_later_counts_from_then_on(app: App, 
 @pytest.mark.parametrize("words", [ALONE, PRESENT, {}, {MODE: "INITIAL", SOURCE: "MIT"}])
 async def test_a_repeat_does_not_become_the_beginning(app: App, wire: ScriptedWire, words: dict[str, str]) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     await send(app, words, stored=registration_id)
 
@@ -140,7 +140,7 @@ async def test_a_repeat_does_not_become_the_beginning(app: App, wire: ScriptedWi
 
 async def test_a_reference_that_the_merchant_names_goes_before_the_kept_one(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     await send(app, ALONE, {REFERENCE: "ELSEWHERE"}, stored=registration_id)
 
@@ -150,7 +150,7 @@ async def test_a_reference_that_the_merchant_names_goes_before_the_kept_one(app:
 
 async def test_a_beginning_on_an_account_that_is_there_already_counts_for_it(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     again = await send(app, CARD, KEEP, INITIAL, channel=replace(CHANNEL, reuses_registrations=True))
 
@@ -180,7 +180,7 @@ async def test_all_that_is_said_of_a_series_reaches_the_acquirer(app: App, wire:
         "standingInstruction.numberOfInstallments": "12",
         "standingInstruction.industryPractice": "RESUBMISSION",
     }
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     told = await send(app, words, {REFERENCE: "MCC123"}, stored=registration_id)
 
@@ -217,7 +217,7 @@ async def test_older_words_reach_the_acquirer_as_newer_ones_and_are_answered_as_
 
 
 async def test_only_a_merchant_alone_is_let_off_the_security_code(app: App, wire: ScriptedWire) -> None:
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
     wire.sent.clear()
 
     assert (await send(app, stored=registration_id, channel=INSISTING)).code == "100.100.600"
@@ -230,7 +230,7 @@ async def test_only_a_merchant_alone_is_let_off_the_security_code(app: App, wire
 
 
 async def test_a_stored_card_expires_with_its_last_month(app: App, wire: ScriptedWire) -> None:
-    registration_id = await keep_card(app, {"card.expiryMonth": "12", "card.expiryYear": "2026"})
+    registration_id = await register_card(app, {"card.expiryMonth": "12", "card.expiryYear": "2026"})
     tick(app, 46 * DAY)
     assert (await send(app, ALONE, stored=registration_id)).code == "000.100.110"
     wire.sent.clear()
@@ -252,7 +252,7 @@ async def shop(app: App, bank: Bank, *parts: Mapping[str, str], stored: str | No
 async def test_a_challenged_beginning_counts_when_its_shopper_is_back(app: App, wire: ScriptedWire) -> None:
     app, bank = open_bank(app, wire)
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     shopper = await shop(app, bank, INITIAL, stored=registration_id)
     assert shopper.code == "000.200.000"
@@ -293,7 +293,7 @@ async def test_a_challenge_that_nobody_answers_keeps_no_card(app: App, wire: Scr
 async def test_a_repeat_that_was_challenged_still_names_its_beginning(app: App, wire: ScriptedWire) -> None:
     app, bank = open_bank(app, wire)
     wire.script = [approve("SCHEME1")]
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     shopper = await shop(app, bank, PRESENT, {"card.cvv": "731"}, stored=registration_id)
     await shopper.walk()
@@ -306,7 +306,7 @@ async def test_a_repeat_that_was_challenged_still_names_its_beginning(app: App, 
 
 async def test_a_merchant_alone_asks_no_issuer(app: App, wire: ScriptedWire) -> None:
     app, bank = open_bank(app, wire)
-    registration_id = await keep_card(app)
+    registration_id = await register_card(app)
 
     shopper = await shop(app, bank, ALONE, stored=registration_id)
 

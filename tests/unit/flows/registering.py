@@ -1,4 +1,4 @@
-"""The words in which stories of stored accounts are told: leave one behind, pay with it, look at it. No test here."""
+"""Helpers for tests of registrations: make one, pay with it, look at it. No test here."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def send(
     channel: Channel = CHANNEL,
     idempotency_key: IdempotencyKey | None = None,
 ) -> Told:
-    """A payment of these fields, from a stored account where one is named by its id. A moment after the last."""
+    """Makes a payment of these fields, from a registration where one is named, a moment after the last one."""
     tick(app)
     fields = read_fields(list(merge(*parts).items()), Situation(_choose(stored), None, channel.is_lenient, False))
     named = stored or find_registration_id(fields)
@@ -116,7 +116,7 @@ def _choose(stored: str | None) -> str:
     return "pay_registration" if stored else "create_payment"
 
 
-async def keep_card(app: App, *parts: Mapping[str, str]) -> str:
+async def register_card(app: App, *parts: Mapping[str, str]) -> str:
     """The id of a card's registration, made with a payment."""
     return (await send(app, CARD, KEEP, *parts)).registration_id
 

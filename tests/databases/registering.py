@@ -1,4 +1,4 @@
-"""Stored accounts on a store of both databases: made in one line, looked at behind the house's back. No test here."""
+"""Registrations on both databases: made in one line and read straight from the store. No test here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tollgate.values import PaymentId, Secret
 from unit.app_fixture import CARD, ORDER
 
 CARD_NUMBERS = ("4200000000000000", "5454545454545454", "4111111111111111")
-WISH = {"createRegistration": "true", "customer.givenName": "Jane"}
+CREATE_REGISTRATION = {"createRegistration": "true", "customer.givenName": "Jane"}
 
 _raw = Statement(sa.select(registrations).where(registrations.c.id == sa.bindparam("id")))
 _columns = [column.name for column in registrations.columns]
@@ -34,18 +34,18 @@ def order_card(number: str = CARD_NUMBERS[0], **changes: Any) -> Order:
     account: CardAccount = msgspec.structs.replace(CARD, number=Secret(number), holder="Jane Jones")
     card_summary = make_card_summary(number, account)
     return msgspec.structs.replace(
-        ORDER, account=account, card_summary=card_summary, registers=True, echo=WISH, **changes
+        ORDER, account=account, card_summary=card_summary, registers=True, echo=CREATE_REGISTRATION, **changes
     )
 
 
 def order_debit(**changes: Any) -> Order:
     account: BankAccount = ACCOUNT
-    echo = {**WISH, "bankAccount.holder": "Jane Jones"}
+    echo = {**CREATE_REGISTRATION, "bankAccount.holder": "Jane Jones"}
     return msgspec.structs.replace(DEBIT, account=account, registers=True, echo=echo, **changes)
 
 
 async def store(bank: Bank, order: Order) -> str:
-    """Pays, and returns the id of the registration that was made with it, which a declined payment does not tell."""
+    """Pays, and returns the id of the registration that was made with it, which a declined payment does not answer."""
     answer: dict[str, Any] = orjson.loads((await pay(bank.app, order, Call(CHANNEL, "ndc"))).body)
     payment = await find_payment(bank.app.database, CHANNEL.merchant_id, PaymentId(answer["id"]))
     assert payment is not None

@@ -1,4 +1,4 @@
-"""Lives that went wrong once, told step by step so that they are lived again in every run."""
+"""Lives that went wrong once, written down step by step so that every run repeats them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Houses that keep schedules on one store: each a process of its own, with the same keys and the same acquirer."""
+"""Processes that run schedules on one store, with the same keys and the same acquirer."""
 
 from __future__ import annotations
 

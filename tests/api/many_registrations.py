@@ -1,4 +1,4 @@
-"""Many stored cards at once, sealed for real and put straight into a server's store; and a look at all of them.
+"""Many registered cards at once, sealed for real and put straight into a server's store.
 
 No test lives here.
 """
@@ -57,7 +57,7 @@ def make_card(index: int, merchant_id: MerchantId, channel_id: ChannelId, keyrin
 
 
 def fill(gateway: GatewayProcess, client: Client, count: int) -> list[str]:
-    """The ids of so many stored cards."""
+    """Registers so many cards and returns their ids."""
     merchant_id, channel_id = MerchantId(find_merchant_id(gateway, client)), ChannelId(client.entity_id)
     keyring = read_keyring(gateway)
 
@@ -79,8 +79,8 @@ def fill(gateway: GatewayProcess, client: Client, count: int) -> list[str]:
     return asyncio.run(insert())
 
 
-def read_stored_key_ids(gateway: GatewayProcess, keyring: Keyring, ids: Iterable[str]) -> set[bytes]:
-    """The keys that these are sealed under; every one of them is opened on the way."""
+def read_registration_key_ids(gateway: GatewayProcess, keyring: Keyring, ids: Iterable[str]) -> set[bytes]:
+    """Returns the ids of the keys that these are sealed under; every one of them is opened on the way."""
 
     async def read() -> set[bytes]:
         database = await open_database(name_store(gateway))
@@ -104,13 +104,13 @@ def read_stored_key_ids(gateway: GatewayProcess, keyring: Keyring, ids: Iterable
 
 
 def pay_with(client: Client, registration_id: str) -> int:
-    """The status of a payment with a stored card."""
+    """Pays with a registered card and returns the status."""
     sent = {"amount": "1.00", "currency": "EUR", "paymentType": "DB"}
     return client.post(f"/v1/registrations/{registration_id}/payments", sent).status
 
 
 def rename(client: Client, registration_id: str, holder: str) -> int:
-    """The status of a change that seals the card anew."""
+    """Changes the card, which seals it again, and returns the status."""
     return client.post(f"/v1/registrations/{registration_id}", {"card.holder": holder}).status
 
 

@@ -1,4 +1,4 @@
-"""The words in which tests of stories are told: begin a chain, follow it up, look at what was written. No test here."""
+"""Helpers for tests of chains: begin a chain, follow it up, look at what was written. No test here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored accounts for tests of the contract, made in one line. No test lives here."""
+"""Registrations for tests of the contract, made in one line. No test lives here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tollgate.values import ChannelId, MerchantId, RegistrationId
 REGISTRATION_ID = RegistrationId("8a" + "7" * 30)
 
 
-def make_stored(
+def make_registered(
     account: Instrument, *, reference: str | None = "SCHEME1", has_initial: bool = True, **changes: Any
 ) -> RegisteredAccount:
     card_summary = None

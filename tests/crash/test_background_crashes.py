@@ -16,7 +16,8 @@ import pytest
 
 from acquirer import Fate, Manner
 from api.token_vaults import RecordingVault
-from crash import stored_crashes
+from crash import background_crashes
+from crash.background_cases import BackgroundCase, BackgroundCrash, BackgroundKill, run_background_crashes
 from crash.chain_checks import find_chain_contradictions
 from crash.conftest import DATABASES
 from crash.crashes import Kill
@@ -24,7 +25,6 @@ from crash.document import compare_with_document, render_section
 from crash.schedule_cases import RunCase, RunRequest
 from crash.schedule_checks import Timetable, find_run_lies
 from crash.store_reader import find_contradictions
-from crash.stored_cases import StoredCase, StoredCrash, StoredKill, run_stored_crashes
 from crash.token_cases import TokenCase
 from crash.world import World, open_world
 from postgres import PostgresCluster
@@ -43,14 +43,14 @@ class Batch:
     """Crashes of one run: as the document groups them, and as worlds share them."""
 
     name: str
-    sections: Mapping[str, Sequence[StoredCrash]]
-    shares: Sequence[Sequence[StoredCrash]]
+    sections: Mapping[str, Sequence[BackgroundCrash]]
+    shares: Sequence[Sequence[BackgroundCrash]]
     marks: tuple[pytest.MarkDecorator, ...] = ()
 
 
 BATCHES = (
-    Batch("every run", stored_crashes.SECTIONS, stored_crashes.SHARES),
-    Batch("the long run", stored_crashes.FURTHER_SECTIONS, stored_crashes.FURTHER_SHARES, (pytest.mark.prove,)),
+    Batch("every run", background_crashes.SECTIONS, background_crashes.SHARES),
+    Batch("the long run", background_crashes.FURTHER_SECTIONS, background_crashes.FURTHER_SHARES, (pytest.mark.prove,)),
 )
 
 of_every_batch = pytest.mark.parametrize(
@@ -74,14 +74,14 @@ class CrashRun:
     worlds: list[World] = field(default_factory=list)
     timetables: list[dict[str, Timetable]] = field(default_factory=list)
     """The timetables of the schedules of each world."""
-    cases: dict[StoredCrash, StoredCase] = field(default_factory=dict)
+    cases: dict[BackgroundCrash, BackgroundCase] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 
 
 CrashRuns = dict[str, CrashRun]
 
 
-def make_wreck(crash: StoredCrash) -> StoredCase:
+def make_case(crash: BackgroundCrash) -> BackgroundCase:
     return RunCase(crash) if isinstance(crash.request, RunRequest) else TokenCase(crash)
 
 
@@ -95,9 +95,11 @@ async def add_token_channel(world: World, vault_url: str) -> None:
     await database.close()
 
 
-def crash_and_audit(world: World, vault: RecordingVault, share: Sequence[StoredCrash]) -> tuple[list[StoredCase], str]:
+def crash_and_audit(
+    world: World, vault: RecordingVault, share: Sequence[BackgroundCrash]
+) -> tuple[list[BackgroundCase], str]:
     asyncio.run(add_token_channel(world, vault.url))
-    return run_stored_crashes(world, vault, TOKEN_ENTITY_ID, share, make_wreck), world.verify()
+    return run_background_crashes(world, vault, TOKEN_ENTITY_ID, share, make_case), world.verify()
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +121,7 @@ def get_crash_runs(
                 made = [*pool.map(crash_and_audit, worlds, vaults, [share for _, share in places])]
             crash_runs = {name: CrashRun() for name in DATABASES}
             for (name, _), world, (cases, findings) in zip(places, worlds, made, strict=True):
-                fill_shore(crash_runs[name], world, cases, findings)
+                fill_crash_run(crash_runs[name], world, cases, findings)
             return crash_runs
 
         def find(batch: Batch) -> CrashRuns:
@@ -130,11 +132,11 @@ def get_crash_runs(
         yield find
 
 
-def fill_shore(crash_run: CrashRun, world: World, cases: Sequence[StoredCase], findings: str) -> None:
+def fill_crash_run(crash_run: CrashRun, world: World, cases: Sequence[BackgroundCase], findings: str) -> None:
     crash_run.worlds.append(world)
     crash_run.timetables.append({case.schedule_id: case.timetable for case in cases if isinstance(case, RunCase)})
     for case in cases:
-        assert isinstance(case.crash, StoredCrash)
+        assert isinstance(case.crash, BackgroundCrash)
         crash_run.cases[case.crash] = case
     crash_run.findings.append(findings)
 
@@ -150,12 +152,12 @@ def crash_run(database: str, crash_runs: CrashRuns) -> CrashRun:
 
 
 @of_every_crash
-def test_what_is_cut_off_anywhere_ends_as_the_seam_allows(crash_run: CrashRun, crash: StoredCrash) -> None:
+def test_what_is_cut_off_anywhere_ends_as_the_seam_allows(crash_run: CrashRun, crash: BackgroundCrash) -> None:
     assert crash_run.cases[crash].ending in crash.endings
 
 
 @of_every_crash
-def test_a_write_that_is_cut_off_is_whole_or_absent(crash_run: CrashRun, crash: StoredCrash) -> None:
+def test_a_write_that_is_cut_off_is_whole_or_absent(crash_run: CrashRun, crash: BackgroundCrash) -> None:
     for kill, held in zip((crash.kill, *crash.recoveries), crash_run.cases[crash].held, strict=True):
         assert held in (kill.leaves or (held,)), kill.point
 
@@ -187,7 +189,7 @@ def test_what_the_acquirer_was_still_holding_takes_no_money_when_it_is_let_go(cr
 
 
 def is_held(kill: Kill) -> bool:
-    return isinstance(kill, StoredKill) and kill.manner is not Manner.ANSWER
+    return isinstance(kill, BackgroundKill) and kill.manner is not Manner.ANSWER
 
 
 @of_every_batch

@@ -1,4 +1,4 @@
-"""Gives payments that were filled in by the thousand seals that fit, as the server would have. Measures nothing."""
+"""Signs payments that were filled in by the thousand, as the server would have. Measures nothing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _seal = Statement(
 )
 
 
-def seal_payments(address: str, key_path: Path, ids: Iterable[str]) -> None:
-    """Seals the payments beside the running server, in one commit."""
-    asyncio.run(_seal_all(address, key_path, ids))
+def sign_payments(address: str, key_path: Path, ids: Iterable[str]) -> None:
+    """Signs the payments beside the running server, in one commit."""
+    asyncio.run(_sign_all(address, key_path, ids))
 
 
-async def _seal_all(address: str, key_path: Path, ids: Iterable[str]) -> None:
+async def _sign_all(address: str, key_path: Path, ids: Iterable[str]) -> None:
     keyring = load_keyring(key_path)
     database = await open_database(address)
     try:

@@ -1,6 +1,4 @@
-"""Sealed bytes that were moved to another row open nowhere: the answer is a breakage that tells nothing, and nothing
-is charged.
-"""
+"""Sealed bytes that were moved to another row open nowhere: the answer is a bare breakage, and nothing is charged."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ def read_sealed(gateway: GatewayProcess, statement: Statement, row_id: str) -> b
 
 @contextmanager
 def put_in(gateway: GatewayProcess, registration_id: str, sealed: bytes) -> Iterator[None]:
-    """Other sealed bytes in a row, for a while."""
+    """Puts other sealed bytes into a row for a while."""
     own = read_sealed(gateway, _read, registration_id)
     put_sealed(gateway, registration_id, sealed)
     yield
@@ -66,7 +64,7 @@ def stored(client: Client) -> str:
 def foreign(
     request: pytest.FixtureRequest, gateway: GatewayProcess, client: Client, stranger: Client, stored: str
 ) -> bytes:
-    """Sealed by this very house, for somebody else."""
+    """The account is sealed by this host, for another row."""
     match request.param:
         case "another row":
             return read_sealed(gateway, _read, keep(client, {**CARD, "card.number": "4111111111111111"}))
