@@ -3,8 +3,6 @@
 The annotation also says which values are sensible. What is built from them is decided in wiring.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 It decides nothing about payments.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

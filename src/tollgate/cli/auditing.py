@@ -3,8 +3,6 @@
 Its exit status is 0 if all is well, 1 with findings, 2 if it could not be run. What is verified is decided in `flows`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The command bank: exports files for banks and imports their returns. What a return does is decided in `flows`."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable

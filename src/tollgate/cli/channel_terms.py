@@ -3,8 +3,6 @@
 Which flags there are is declared where the channel is (`payments/merchants.py`).
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Collection

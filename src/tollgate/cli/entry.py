@@ -1,7 +1,5 @@
 """Where the command begins: every file of commands adds its own to the program. What they do is not known here."""
 
-from __future__ import annotations
-
 import sys
 
 from tollgate.cli import auditing, bank, keys, people, serving, wallets

@@ -3,8 +3,6 @@
 Retired keys go to an archive, because older backups are sealed under them. Records are wrapped by the flow.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable

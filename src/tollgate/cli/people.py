@@ -1,7 +1,5 @@
 """The commands merchant, channel and token. Changes reach running servers within seconds."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any, BinaryIO
 

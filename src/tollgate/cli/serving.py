@@ -3,8 +3,6 @@
 What a host needs and how it runs is decided in `hosting`.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 How tokens are made and keys are sealed is known to the rooms below.
 """
 
-from __future__ import annotations
-
 import re
 import ssl
 import sys

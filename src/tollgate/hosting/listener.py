@@ -3,8 +3,6 @@
 What is said on a connection is not known here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import ipaddress

@@ -3,8 +3,6 @@
 What is logged is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

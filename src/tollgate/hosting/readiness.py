@@ -3,8 +3,6 @@
 Live hosts need the most.
 """
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Which partner a request is for is decided in `simulator`.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping

@@ -3,8 +3,6 @@
 What a payment may do is decided in `flows`.
 """
 
-from __future__ import annotations
-
 import re
 
 import orjson

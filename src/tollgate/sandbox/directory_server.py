@@ -3,8 +3,6 @@
 The pages of a challenge belong to the issuer.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Which cards are challenged is decided by the directory server.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from decimal import Decimal

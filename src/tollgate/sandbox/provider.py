@@ -3,8 +3,6 @@
 Its pages are in `provider_pages`.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from enum import StrEnum

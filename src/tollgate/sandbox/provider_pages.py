@@ -3,8 +3,6 @@
 What a decision means for the payment is asked by the gateway, never told by the browser.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from hmac import compare_digest
 from pathlib import Path

@@ -3,8 +3,6 @@
 What is answered stands with whoever answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tollgate.connectors import exchange, redirect, tokens

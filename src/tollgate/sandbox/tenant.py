@@ -3,8 +3,6 @@
 Merchants of a live host are made by its operator.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

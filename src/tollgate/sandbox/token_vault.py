@@ -3,8 +3,6 @@
 The gateway learns of events as it would from a real vault.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

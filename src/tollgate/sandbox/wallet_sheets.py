@@ -3,8 +3,6 @@
 It is shown in a frame of the payment form. How a token is made is told in `wallets`, and what it pays in `flows`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

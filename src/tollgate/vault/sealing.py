@@ -3,8 +3,6 @@
 Where sealed bytes are stored is not known here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache

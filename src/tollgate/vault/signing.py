@@ -3,8 +3,6 @@
 Nothing is encrypted here.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

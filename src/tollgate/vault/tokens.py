@@ -1,7 +1,5 @@
 """Access tokens: made, hashed to be found, sealed to be shown again. Who may use one is decided elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math

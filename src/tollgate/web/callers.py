@@ -3,8 +3,6 @@
 What a caller may do with a payment is not decided here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

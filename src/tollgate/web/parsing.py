@@ -3,8 +3,6 @@
 The parser gets one head alone, so it cannot take a body for a second request, and an `Upgrade` header has no effect.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from urllib.parse import unquote

@@ -5,8 +5,6 @@ A pipelined request is not looked at before the one ahead of it is answered, so 
 read. What a request asks for is not known here.
 """
 
-from __future__ import annotations
-
 import asyncio
 from math import inf
 from typing import Protocol, cast

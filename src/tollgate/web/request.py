@@ -3,8 +3,6 @@
 How they are carried is not known here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum

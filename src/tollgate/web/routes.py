@@ -3,8 +3,6 @@
 The rows are declared beside their handlers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 

@@ -3,8 +3,6 @@
 Refusals and breakage become answers here and nowhere else.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial

@@ -3,8 +3,6 @@
 Labels come from tables only, so that no caller can invent a series.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -2,8 +2,6 @@
 The texts stand in languages/, one file each; which text is shown when is the script's matter.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 Which brands exist is said in the catalogue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape

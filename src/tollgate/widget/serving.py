@@ -3,8 +3,6 @@
 The bytes must not depend on a host or a checkout: a shop holds the script against its hash.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -3,8 +3,6 @@
 What an answer means is not decided here.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Protocol
 

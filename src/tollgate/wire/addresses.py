@@ -4,8 +4,6 @@ and TLS for the systems that card data goes to.
 Names are not looked up here. What is asked about is the address that a connection is about to be made to.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 

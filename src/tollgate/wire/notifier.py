@@ -3,8 +3,6 @@
 The guard stands where a connection is made, so that no name, spelling or second lookup leads around it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 Orders are placed elsewhere.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Orders are placed and read in `orders`.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from pathlib import Path

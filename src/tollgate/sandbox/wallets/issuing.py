@@ -3,8 +3,6 @@
 Keys and signatures are slow to import, so that module is loaded when it is first needed.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 

@@ -3,8 +3,6 @@
 Where they are stored is not known here.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 No token is opened here.
 """
 
-from __future__ import annotations
-
 import re
 
 from tollgate.catalog import brands, wallets

@@ -3,8 +3,6 @@
 The tokens themselves are opened elsewhere.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 

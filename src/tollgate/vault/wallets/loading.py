@@ -3,8 +3,6 @@
 That code takes long to import, and most hosts never need it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tollgate.catalog.wallets import Wallet

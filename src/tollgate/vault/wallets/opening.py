@@ -3,8 +3,6 @@
 All tokens that do not open fail alike, so that nobody learns how far a forgery came.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 

@@ -3,8 +3,6 @@
 Version RSA_v1 is refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 from hmac import compare_digest
 

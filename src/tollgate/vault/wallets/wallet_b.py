@@ -3,8 +3,6 @@
 Older protocols are refused.
 """
 
-from __future__ import annotations
-
 from hmac import compare_digest
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """walletC: payment data in a JWE, its key encrypted by RSA to the merchant. Other algorithms are refused."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import warnings

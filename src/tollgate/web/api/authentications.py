@@ -3,8 +3,6 @@
 What a message means is known to the connector.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog import codes, payment_types, results
 from tollgate.connectors.threeds import exchanges
 from tollgate.contract.answers import answer_payment

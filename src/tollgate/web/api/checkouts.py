@@ -3,8 +3,6 @@
 To a shopper's browser the id of either is a key, so no log shows it.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from tollgate.catalog.results import get_result

@@ -1,7 +1,5 @@
 """What the host says of itself: alive, ready, its counters, its result codes. Open to everyone who can reach it."""
 
-from __future__ import annotations
-
 import orjson
 
 from tollgate.catalog import codes, results

@@ -3,8 +3,6 @@
 What a payment does is decided in `flows`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable
 

@@ -3,8 +3,6 @@
 What a change does is decided in `flows`.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog import codes, results
 from tollgate.contract import accounts, answers, registrations, schedules
 from tollgate.contract.fields import Fields

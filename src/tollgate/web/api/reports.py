@@ -3,8 +3,6 @@
 Clients of reports expect status 400 where nothing is found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tollgate.catalog import codes, results

@@ -3,8 +3,6 @@
 What a page says is written in its template.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

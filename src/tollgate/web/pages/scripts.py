@@ -1,7 +1,5 @@
 """Joins the ES modules of a script into the one file that browsers load. What a script does is said in its modules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -3,8 +3,6 @@
 Nothing that the browser sends is believed: it names the link, and the store says how it stands.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping
