@@ -28,7 +28,7 @@ from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.payments.accounts import CardAccount
 from tollgate.store.opening import open_database
-from tollgate.store.payments import list_sealed
+from tollgate.store.retention import SEALED_ACCOUNTS
 from tollgate.vault.keyring import Keyring, save_keyring
 from tollgate.vault.sealing import make_owner, open_account, sealed_prefix, sealing_key_id
 
@@ -150,7 +150,7 @@ def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
     async def read() -> set[bytes]:
         database = await open_database(name_store(gateway))
         try:
-            accounts = await list_sealed(database, None, sealed_prefix(b"none"), 100_000)
+            accounts = await SEALED_ACCOUNTS.list_page(database, None, sealed_prefix(b"none"), 100_000)
         finally:
             await database.close()
         assert accounts

@@ -25,17 +25,15 @@ from tollgate.store.idempotency import find_idempotency_record, purge_idempotenc
 from tollgate.store.jobs import Event, append_event_writes, lease_due
 from tollgate.store.opening import open_database
 from tollgate.store.payments import (
-    SealedAccount,
     complete_payment,
     completion_writes,
     find_payment,
     get_sealed_account,
     list_overdue,
-    list_sealed,
-    rewrap_sealed,
     start_payment,
 )
-from tollgate.values import DAY, HOUR, MerchantId
+from tollgate.store.retention import SEALED_ACCOUNTS, SealedRow
+from tollgate.values import DAY, HOUR, MerchantId, PaymentId
 
 pytestmark = pytest.mark.anyio
 
@@ -369,20 +367,20 @@ async def test_sealed_accounts_of_other_keys_are_listed_page_by_page_and_rewrapp
     for n, payment in enumerate(payments):
         await start_payment(db, payment, None if n == 4 else (b"new:" if n == 3 else b"old:") + bytes([n]), None)
 
-    first_page = await list_sealed(db, None, b"new:", 2)
-    rest = await list_sealed(db, first_page[-1], b"new:", 10)
+    first_page = await SEALED_ACCOUNTS.list_page(db, None, b"new:", 2)
+    rest = await SEALED_ACCOUNTS.list_page(db, first_page[-1], b"new:", 10)
 
     assert [account.id for account in first_page + rest] == sorted(payment.id for payment in payments[:3])
     for account in first_page + rest:
-        assert await rewrap_sealed(db, account, b"new:" + account.sealed[4:])
-        assert not await rewrap_sealed(db, account, b"new: again")
-    assert await list_sealed(db, None, b"new:", 10) == []
+        assert await SEALED_ACCOUNTS.rewrap(db, account, b"new:" + account.sealed[4:])
+        assert not await SEALED_ACCOUNTS.rewrap(db, account, b"new: again")
+    assert await SEALED_ACCOUNTS.list_page(db, None, b"new:", 10) == []
     moved = first_page[0]
-    assert await get_sealed_account(db, MERCHANT, moved.id) == b"new:" + moved.sealed[4:]
+    assert await get_sealed_account(db, MERCHANT, PaymentId(moved.id)) == b"new:" + moved.sealed[4:]
 
 
 async def test_rewrapping_what_is_not_there_is_refused(db: Database) -> None:
-    assert not await rewrap_sealed(db, SealedAccount(MERCHANT, make_payment().id, b"old"), b"new")
+    assert not await SEALED_ACCOUNTS.rewrap(db, SealedRow(MERCHANT, make_payment().id, b"old"), b"new")
 
 
 async def test_the_account_of_an_unknown_payment_is_breakage(db: Database) -> None:

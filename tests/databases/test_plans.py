@@ -16,6 +16,7 @@ from tollgate.store import idempotency as idempotency_records
 from tollgate.store.hot import _COMPLETE_TEXT, COMPLETE, BatchText
 from tollgate.store.opening import open_database
 from tollgate.store.postgres_batches import BATCH_SETTINGS
+from tollgate.store.retention import SEALED_ACCOUNTS
 from tollgate.store.statements import Dialect, Statement
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +45,7 @@ READS = [
     (payments._find, BY_KEY),
     (payments._get_sealed, BY_KEY),
     (payments._overdue, "payments USING INDEX payments_in_flight"),
-    (payments._sealed_otherwise, BY_KEY),
+    (SEALED_ACCOUNTS.page, BY_KEY),
     (reports.make_search(DATES), BY_TIME),
     (reports.make_search(REFERENCE), BY_REFERENCE),
     (reports.make_search(LIFECYCLE), BY_LIFECYCLE),

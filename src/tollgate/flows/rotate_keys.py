@@ -6,9 +6,8 @@ Contents are not decrypted; what changes meanwhile is met again in the next roun
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sized
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import FILE_NOUN
@@ -19,9 +18,8 @@ from tollgate.operations.settings import list_retired_settings, rewrap_settings
 from tollgate.store import bank_files, checkouts, links
 from tollgate.store.database import Database
 from tollgate.store.merchants import list_credentials, list_wallet_keys, rewrap_token, rewrap_wallet_key
-from tollgate.store.payments import list_sealed, rewrap_sealed
 from tollgate.store.registrations import SealedRegistration, list_sealed_registrations, rewrap_registrations
-from tollgate.store.retention import Placed
+from tollgate.store.retention import SEALED_ACCOUNTS, SealedColumn, SealedRow
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, make_owner, rewrap, sealed_prefix
@@ -31,59 +29,45 @@ _log = logging.getLogger("tollgate.keys")
 
 Progress = Callable[[int], None]
 
-_FILES_AT_ONCE = 8
-"""They are large."""
-
-
-class _SealedRow(Placed, Protocol):
-    """A row in which one thing is sealed."""
-
-    @property
-    def sealed(self) -> bytes: ...
-
-
-_Row = TypeVar("_Row", bound=_SealedRow)
-
 
 @dataclass(frozen=True)
-class _Kind(Generic[_Row]):
+class _Kind:
+    """Rows in which one thing is sealed."""
+
     noun: str
-    find: Callable[[Database, _Row | None, bytes, int], Awaitable[list[_Row]]]
-    """A page of those under older keys, behind the row that the last page ended with."""
-    write: Callable[[Database, _Row, bytes], Awaitable[bool]]
+    column: SealedColumn
     at_once: int = LIMITS.rewrap_batch
 
 
-_ACCOUNTS = _Kind("payment", list_sealed, rewrap_sealed)
-_CHECKOUTS = _Kind(CHECKOUT_NOUN, checkouts.SEALED.list_page, checkouts.SEALED.rewrap)
-_LINKS = _Kind(LINK_NOUN, links.SEALED.list_page, links.SEALED.rewrap)
-_FILES = _Kind(FILE_NOUN, bank_files.SEALED.list_page, bank_files.SEALED.rewrap, _FILES_AT_ONCE)
+_KINDS = (
+    _Kind("payment", SEALED_ACCOUNTS),
+    _Kind(CHECKOUT_NOUN, checkouts.SEALED),
+    _Kind(LINK_NOUN, links.SEALED),
+    # They are large.
+    _Kind(FILE_NOUN, bank_files.SEALED, at_once=8),
+)
 
 
-async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress) -> int:
-    """How many records were wrapped again."""
-    done = await _rewrap_rows(database, keyring, _ACCOUNTS, tell)
-    done += await _rewrap_registrations(database, keyring, lambda count: tell(done + count))
-    done += await _rewrap_rows(database, keyring, _CHECKOUTS, lambda count: tell(done + count))
-    done += await _rewrap_rows(database, keyring, _LINKS, lambda count: tell(done + count))
-    done += await _rewrap_rows(database, keyring, _FILES, lambda count: tell(done + count))
+async def rewrap_everything(database: Database, keyring: Keyring, report_progress: Progress) -> int:
+    """Returns how many records were wrapped again."""
+    done = await _rewrap_registrations(database, keyring, report_progress)
+    for kind in _KINDS:
+        done = await _rewrap_rows(database, keyring, kind, report_progress, done)
     for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, rewrap_settings):
         done += await rewrap_each(database, keyring)
     return done
 
 
 async def count_retired(database: Database, keyring: Keyring) -> int:
-    """How many records a glance finds under keys other than the active one; zero means that those may go."""
+    """Returns how many records a glance finds under keys other than the active one; zero means that those may go."""
     prefix = sealed_prefix(keyring.active_id)
-    accounts = await list_sealed(database, None, prefix, limit=1)
-    stored = await list_sealed_registrations(database, None, prefix, limit=1)
-    sealed_checkouts = await checkouts.SEALED.list_page(database, None, prefix, limit=1)
-    sealed_links = await links.SEALED.list_page(database, None, prefix, limit=1)
-    tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
-    files = await bank_files.SEALED.list_page(database, None, prefix, limit=1)
-    keys = [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)]
-    settings = await list_retired_settings(database, keyring)
-    found: tuple[Sized, ...] = (accounts, stored, sealed_checkouts, sealed_links, tokens, files, keys, settings)
+    found: list[Sized] = [await kind.column.list_page(database, None, prefix, limit=1) for kind in _KINDS]
+    found += [
+        await list_sealed_registrations(database, None, prefix, limit=1),
+        [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)],
+        [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)],
+        await list_retired_settings(database, keyring),
+    ]
     return sum(map(len, found))
 
 
@@ -108,21 +92,21 @@ async def _rewrap_wallet_keys(database: Database, keyring: Keyring) -> int:
     return done
 
 
-async def _rewrap_rows(database: Database, keyring: Keyring, kind: _Kind[_Row], tell: Progress) -> int:
-    done = 0
-    last: _Row | None = None
+async def _rewrap_rows(database: Database, keyring: Keyring, kind: _Kind, report_progress: Progress, done: int) -> int:
+    """Returns how many records were wrapped again, with those that were done before."""
+    last: SealedRow | None = None
     prefix = sealed_prefix(keyring.active_id)
-    while batch := await kind.find(database, last, prefix, kind.at_once):
+    while batch := await kind.column.list_page(database, last, prefix, kind.at_once):
         for row in batch:
             fresh = _rewrap_safely(row.sealed, kind.noun, row.merchant_id, row.id, keyring)
             if fresh is not None:
-                done += await kind.write(database, row, fresh)
+                done += await kind.column.rewrap(database, row, fresh)
         last = batch[-1]
-        tell(done)
+        report_progress(done)
     return done
 
 
-async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Progress) -> int:
+async def _rewrap_registrations(database: Database, keyring: Keyring, report_progress: Progress) -> int:
     """Many in one commit, because there may be a great many of them."""
     done = 0
     last: SealedRegistration | None = None
@@ -135,7 +119,7 @@ async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Prog
             changed = [(found, fresh) for found, fresh in wrapped if found != fresh]
             done += await rewrap_registrations(database, changed) if changed else 0
         last = batch[-1]
-        tell(done)
+        report_progress(done)
     return done
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.completion import Completion, find_entry_accounts, list_entries
@@ -15,18 +14,9 @@ from tollgate.store.hot import COMPLETE, START
 from tollgate.store.idempotency import Answer, idempotency_writes
 from tollgate.store.jobs import PAYMENT_COMPLETED, Job, append_event_writes, ensure_job_writes, insert_job_writes
 from tollgate.store.registrations import end_payment_writes
-from tollgate.store.retention import is_after, is_sealed_otherwise, make_page_params
 from tollgate.store.schema import STARTED, idempotency_records, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
-
-
-class SealedAccount(msgspec.Struct, frozen=True):
-    merchant_id: MerchantId
-    id: PaymentId
-    """That of its payment."""
-    sealed: bytes
-
 
 # ---- the two hot writes ----
 
@@ -294,21 +284,6 @@ async def owe_completion(db: Database, started: Payment, now: Instant, wall_now:
 # ---- sealed accounts ----
 
 _get_sealed = Statement(sa.select(payments.c.sealed_account).where(*_by_key), is_quick=True)
-_sealed_otherwise = Statement(
-    sa.select(*_KEY, payments.c.sealed_account)
-    .where(
-        payments.c.sealed_account.is_not(None),
-        is_sealed_otherwise(payments.c.sealed_account),
-        is_after(*_KEY),
-    )
-    .order_by(*_KEY)
-    .limit(sa.bindparam("limit"))
-)
-_rewrap = Statement(
-    sa.update(payments)
-    .where(*_of, payments.c.sealed_account == sa.bindparam("old"))
-    .values(sealed_account=sa.bindparam("new"))
-)
 
 
 async def get_sealed_account(db: Database, merchant_id: MerchantId, payment_id: PaymentId) -> bytes | None:
@@ -318,17 +293,3 @@ async def get_sealed_account(db: Database, merchant_id: MerchantId, payment_id: 
         raise LookupError(f"there is no payment {payment_id}")
     sealed: bytes | None = row[0]
     return sealed
-
-
-async def list_sealed(
-    db: Database, after: SealedAccount | None, active_prefix: bytes, limit: int
-) -> list[SealedAccount]:
-    """Accounts whose first bytes are not those of the active key, in the order of the primary key."""
-    rows = await db.fetch(_sealed_otherwise, make_page_params(after, active_prefix, limit))
-    return [SealedAccount(*row) for row in rows]
-
-
-async def rewrap_sealed(db: Database, account: SealedAccount, new: bytes) -> bool:
-    """The same account under another key. False: it was changed meanwhile."""
-    of = {"of_merchant_id": account.merchant_id, "payment_id": account.id}
-    return await db.write([Write(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)], label="key rotation")

@@ -100,7 +100,7 @@ _use = REGISTRATIONS.update(
     new=["used_at", "keep_until"],
     revision=_next_revision,
 )
-_page_sealed = page_sealed(*_SEALED)
+_page_sealed = page_sealed(registrations, *_SEALED)
 # Counted as a change, or else whoever read the row before would write back what is sealed under the old key.
 _rewrap = SEALED.update(
     seen=["sealed_account", "sealed_token"], new=["sealed_account", "sealed_token"], revision=_next_revision

@@ -14,7 +14,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.store.codec import LIMIT, ONE, bind
 from tollgate.store.database import Database
-from tollgate.store.schema import OPEN_INSTRUCTION, TEXT, WHOLE, instructions, payments
+from tollgate.store.schema import BYTES, OPEN_INSTRUCTION, TEXT, WHOLE, instructions, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, PaymentId
 
@@ -143,24 +143,16 @@ class SealedRow(msgspec.Struct, frozen=True):
     sealed: bytes
 
 
-def is_sealed_otherwise(column: sa.Column[bytes]) -> sa.ColumnElement[bool]:
-    """Tells whether its first bytes are not those of the active key; it is NULL where nothing is sealed."""
-    start = sa.func.substr(column, ONE, sa.bindparam("length", type_=sa.Integer()))
-    return start != sa.bindparam("prefix", type_=column.type)
-
-
-def page_sealed(*columns: sa.Column[bytes]) -> Statement:
+def page_sealed(table: sa.Table, *columns: sa.Column[bytes]) -> Statement:
     """Selects a page of rows in which one of the columns is sealed by another key than the active one."""
-    key = (columns[0].table.c.merchant_id, columns[0].table.c.id)
-    is_wanted = sa.or_(*[is_sealed_otherwise(column) for column in columns])
-    page = sa.select(*key, *columns).where(is_wanted, is_after(*key)).order_by(*key)
-    return Statement(page.limit(LIMIT))
-
-
-def is_after(*key: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
-    """Compares a key with that of the row that the last page ended with."""
-    last = sa.tuple_(sa.bindparam("after_merchant_id", type_=TEXT), sa.bindparam("after_id", type_=TEXT))
-    return sa.tuple_(*key) > last
+    key = (table.c.merchant_id, table.c.id)
+    prefix, length = _bind("prefix", BYTES), _bind("length", sa.Integer())
+    # Where nothing is sealed, this is NULL.
+    is_sealed_otherwise = [sa.func.substr(column, ONE, length) != prefix for column in columns]
+    is_after = sa.tuple_(*key) > sa.tuple_(*[bind("after", column) for column in key])
+    return Statement(
+        sa.select(*key, *columns).where(sa.or_(*is_sealed_otherwise), is_after).order_by(*key).limit(LIMIT)
+    )
 
 
 def make_page_params(after: Placed | None, active_prefix: bytes, limit: int) -> dict[str, Any]:
@@ -177,10 +169,10 @@ class SealedColumn:
     """A column of sealed values, which are wrapped again when the active key changes."""
 
     def __init__(self, table: sa.Table, column: sa.Column[bytes]) -> None:
-        self.page = page_sealed(column)
+        self.page = page_sealed(table, column)
         is_it = [each == bind("of", each) for each in (table.c.merchant_id, table.c.id)]
         self._rewrap = Statement(
-            sa.update(table).where(*is_it, column == sa.bindparam("old")).values({column: sa.bindparam("new")})
+            sa.update(table).where(*is_it, column == _bind("old", BYTES)).values({column: _bind("new", BYTES)})
         )
 
     async def list_page(self, db: Database, after: Placed | None, active_prefix: bytes, limit: int) -> list[SealedRow]:
@@ -188,8 +180,9 @@ class SealedColumn:
         return [SealedRow(*row) for row in await db.fetch(self.page, make_page_params(after, active_prefix, limit))]
 
     async def rewrap(self, db: Database, found: SealedRow, new: bytes) -> bool:
-        """Writes the same under another key; False means that it was changed meanwhile."""
-        of = {"of_merchant_id": found.merchant_id, "of_id": found.id}
-        return await db.write(
-            [Write(self._rewrap, {**of, "old": found.sealed, "new": new}, rows=1)], label="key rotation"
-        )
+        """Writes the same under another key; returns False if it was changed meanwhile."""
+        params = {"of_merchant_id": found.merchant_id, "of_id": found.id, "old": found.sealed, "new": new}
+        return await db.write([Write(self._rewrap, params, rows=1)], label="key rotation")
+
+
+SEALED_ACCOUNTS = SealedColumn(payments, payments.c.sealed_account)

@@ -12,7 +12,7 @@ from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.operations.app import Call
 from tollgate.payments.accounts import CardAccount
 from tollgate.store.merchants import insert_credential, list_credentials
-from tollgate.store.payments import list_sealed
+from tollgate.store.retention import SEALED_ACCOUNTS
 from tollgate.vault.sealing import make_owner, open_account, sealed_prefix
 from tollgate.vault.tokens import make_credential, open_token
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_app
@@ -35,7 +35,7 @@ async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
     alone = rotated.without_retired_keys()
     assert (done, told[-1]) == (8, 7)
     assert await count_retired(app.database, rotated) == 0
-    for account in await list_sealed(app.database, None, sealed_prefix(b"none"), 100):
+    for account in await SEALED_ACCOUNTS.list_page(app.database, None, sealed_prefix(b"none"), 100):
         owner = make_owner("payment", account.merchant_id, account.id)
         card = open_account(account.sealed, owner=owner, keyring=alone)
         assert isinstance(card, CardAccount)
