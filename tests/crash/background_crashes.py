@@ -17,10 +17,10 @@ from tollgate.payments.payment import RecoveryTask
 from tollgate.payments.schedule import RUN_TOPIC
 
 RUN = RunRequest("DB", title="run of a schedule")
-LATE_RUN = RunRequest("DB", title="run after two that nobody was there for", plan=Plan.MONTHLY)
+LATE_RUN = RunRequest("DB", title="run after two missed ones", plan=Plan.MONTHLY)
 DECLINED_RUN = RunRequest("DB", title="run that is declined", cents=DECLINED_CENTS)
 ENDED_RUN = RunRequest("DB", title="run of a schedule that ends meanwhile", is_ended=True)
-TOKEN = TokenRequest("RG", title="stored card that gets a network token")
+TOKEN = TokenRequest("RG", title="registered card that gets a network token")
 REMOVAL = TokenRequest("RG", title="removal of a card with a network token", is_removal=True)
 
 PAID = "DB approved `000.100.112`, executed once"
@@ -45,7 +45,7 @@ HAS_TOKEN = Ending("registration active, token active, active at the vault", "")
 HAS_NONE = Ending("registration deleted, token deleted, deleted at the vault", "")
 
 DUE, STARTED, APPROVED = "run due", "DB started, run due", "DB approved, run due"
-REVERSAL_OWED = "DB declined, run due, a reversal is owed"
+REVERSAL_OWED = "DB declined, run due, a reversal is due"
 NO_TOKEN, TOKEN_STORED = "registration active, no token", "registration active, token active"
 
 _ANSWERED = Kill("after charge request")

@@ -171,7 +171,7 @@ class CheckoutCase(CrashCase):
         where = f"WHERE id = '{self.checkout_id}'"
         [(state, reminder)] = store.query(f"SELECT state, reminder FROM checkouts {where}")
         if self.request.part is Part.REMINDER:
-            return [f"reminder {reminder or 'owed'}"]
+            return [f"reminder {reminder or 'due'}"]
         stored = store.query(f"SELECT state FROM registrations WHERE ndc = '{self.checkout_id}'")
         registrations = [f"registration {RegistrationState(int(found)).name.lower()}" for (found,) in stored]
         return [f"checkout {CheckoutState(int(state)).name.lower()}", *registrations]

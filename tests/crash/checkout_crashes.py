@@ -41,9 +41,9 @@ LATE_AND_GIVEN_BACK = Ending(
 OPEN, LOCKED, DONE = "checkout open", "DB started, checkout locked", "DB approved, checkout done"
 AWAY = "DB waiting, checkout open, authentication answered, its end is set"
 BACK = "DB started, checkout locked, authentication closed, its end is set"
-UNDECIDED = "DB waiting; DB approved, checkout done, an inquiry is owed"
-REFUSED = "DB declined; DB approved, checkout done, a reversal is owed, an inquiry is owed"
-OWED, SENT = "reminder owed", "reminder sent"
+UNDECIDED = "DB waiting; DB approved, checkout done, an inquiry is due"
+REFUSED = "DB declined; DB approved, checkout done, a reversal is due, an inquiry is due"
+OWED, SENT = "reminder due", "reminder sent"
 
 CHECKOUT_CRASHES = (
     CheckoutCrash(301, PAYING, Kill("before payment started"), (UNTOUCHED,)),

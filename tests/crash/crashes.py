@@ -78,7 +78,7 @@ class Crash:
 
     @property
     def again(self) -> str:
-        """The action of a caller without an answer; empty where nobody waits for one."""
+        """The action of a caller without an answer; empty if no caller waits."""
         return "repeated"
 
     @property
@@ -221,9 +221,9 @@ def _kill_while_held(world: World, case: CrashCase, gateway: Server, ask: Callab
 # ---- looking ----
 
 _OWED = {
-    "reverse": "a reversal is owed",
-    "inquire": "an inquiry is owed",
-    "repeat": "a repeat is owed",
+    "reverse": "a reversal is due",
+    "inquire": "an inquiry is due",
+    "repeat": "a repeat is due",
     "expire": "its end is set",
 }
 _DONE = {

@@ -18,14 +18,14 @@ WRITE = "CRASH_POINTS"
 
 SECTIONS = (
     "Payments",
-    "Payments that store their card",
-    "What follows a payment",
-    "Facts that a bank brings",
+    "Payments that register their card",
+    "Follow-ups",
+    "Chargebacks",
     "Repeats and overdue attempts",
     "Technical reversals",
-    "Shoppers who are authenticated",
+    "3-D Secure",
     "Providers' pages",
-    "Bank accounts",
+    "SEPA direct debits",
     "Payments of schedules",
     "Network tokens",
     "Checkouts",
@@ -39,17 +39,17 @@ This page lists where a gateway was killed with SIGKILL, what the store held at 
 after a restart. The crash tests write it (`make crashes`). In `make test` they fail when a run contradicts this page;
 the last two sections are checked by `make prove`. Each row was seen on SQLite and on PostgreSQL.
 
-A *step* is the label of a write to the database or of a request to another system. The acquirer runs in a process of
-its own, and its ledger is the witness. For bank accounts the witness is the files for the bank, for network tokens the
-token vault, for reminders the shop. In the end nothing is open, owed or reserved. Balances, numbers and ledger follow
-from the transactions. The acquirer did with every transaction exactly what the gateway recorded. Every due time of a
-schedule occurred once, and was paid once or, where it failed, not at all.
+A *step* is the label of a write to the database or of a request to another system. The acquirer runs in its own
+process, and its records are the evidence. For direct debits the evidence is the files for the bank, for network tokens
+the token vault, for reminders the shop. In the end nothing is open, due or reserved. Balances, numbers and ledger
+follow from the payments. The acquirer did with every payment exactly what the gateway recorded. Every run of a schedule
+happened once, and was paid once or, if it failed, not at all.
 
-*During* means that the step was begun and not confirmed; the moment is random. *Or* separates everything that may
-follow. A run sees one of these on each database, and fails on anything else, such as half a write. A row that *dies
-again* continues in the next row, where the gateway that recovers is killed in turn. *Repeated* is the answer to the
-same request after the restart, with the same idempotency key where there is one; *replayed* means that it is the answer
-stored for the key. Issuers send their result again, and shoppers come back or reload their page, in the same way.
+*During* means that the step was started and not confirmed; the moment is random. *Or* separates all permitted results.
+A test sees one of these on each database, and fails on any other, such as half a write. A row that *dies again*
+continues in the next row, where the recovering gateway is killed too. *Repeated* is the answer to the same request
+after the restart, with the same idempotency key if there is one; *replayed* means that it is the answer stored for the
+key. Issuers send their result again, and shoppers return or reload their page, in the same way.
 """
 COLUMNS = (
     "request",
@@ -62,7 +62,7 @@ COLUMNS = (
 )
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
-_NO_ANSWER, _NOBODY, _GOES_ON = "no answer", "nobody waits", "dies again"
+_NO_ANSWER, _NOBODY, _GOES_ON = "no answer", "no caller", "dies again"
 
 
 def render_section(cases: Mapping[str, Sequence[CrashCase]]) -> str:

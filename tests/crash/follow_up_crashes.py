@@ -30,8 +30,8 @@ UNRECORDED = Ending("nothing", "`000.100.200`")
 # A bank has no idempotency key; a second chargeback of the same payment is refused as such.
 RECORDED = Ending("CB approved `000.100.200`", "`700.400.400`")
 
-RESERVED, REPEAT_OWED = "CP started, money reserved", "CP unresolved, money reserved, a repeat is owed"
-REVERSAL_OWED, REVERSAL_BEGUN = "DB declined, a reversal is owed", "DB declined; RV started"
+RESERVED, REPEAT_OWED = "CP started, money reserved", "CP unresolved, money reserved, a repeat is due"
+REVERSAL_OWED, REVERSAL_BEGUN = "DB declined, a reversal is due", "DB declined; RV started"
 
 _WRITTEN = Kill("after follow-up reserved")
 _ANSWERED = Kill("after follow-up request")

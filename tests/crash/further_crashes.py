@@ -144,7 +144,7 @@ PROVIDER_CRASHES = (
     MethodCrash(
         148,
         PROVIDER,
-        Kill("during completion on return", (AT_PROVIDER, "DB approved, an inquiry is owed")),
+        Kill("during completion on return", (AT_PROVIDER, "DB approved, an inquiry is due")),
         (Ending(PAID, HOME),),
         step=Step.RETURN,
     ),
@@ -180,8 +180,8 @@ RECOVERIES = (
             Kill(
                 "during instruction cancelled",
                 (
-                    "DB declined, instruction open, a reversal is owed",
-                    "DB declined, instruction cancelled, a reversal is owed",
+                    "DB declined, instruction open, a reversal is due",
+                    "DB declined, instruction cancelled, a reversal is due",
                 ),
             ),
         ),

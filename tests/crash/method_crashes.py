@@ -12,7 +12,7 @@ from crash.scenarios import Method, Step
 
 CARD = MethodRequest("DB", title="DB with a challenge")
 ASKED_LATE = MethodRequest("DB", title="DB whose page asks the browser first", brings_browser=False)
-LEFT = MethodRequest("DB", title="DB with a challenge, whose shopper walks away")
+LEFT = MethodRequest("DB", title="DB with a challenge, whose shopper leaves")
 REFUSED = MethodRequest("DB", title="DB with a challenge that fails", status="N")
 PROVIDER = MethodRequest("DB", title="DB by PAYPAL", method=Method.PROVIDER)
 ACCOUNT = MethodRequest("DB", title="DB by direct debit", method=Method.ACCOUNT)
@@ -34,7 +34,7 @@ APPROVED = "DB approved, authentication closed, its end is set"
 PAID = f"{TAKEN}, session approved"
 CALLED_OFF = f"DB declined `900.100.300`, never charged, session cancelled{REVERSED}"
 NEVER_OPENED = f"DB declined `900.100.300`, never charged, session unknown{REVERSED}"
-AT_PROVIDER = "DB waiting, an inquiry is owed"
+AT_PROVIDER = "DB waiting, an inquiry is due"
 
 FILED = "DB approved `000.100.112`, in one file"
 IN_NO_FILE = f"DB declined `900.100.300`, in no file{REVERSED}"
@@ -128,9 +128,9 @@ LATE_SHOPPERS = (
 )
 
 SECTIONS: dict[str, tuple[MethodCrash, ...]] = {
-    "Shoppers who are authenticated": (*AUTHENTICATION_CRASHES, *AUTHENTICATION_RECOVERIES, *LATE_SHOPPERS),
+    "3-D Secure": (*AUTHENTICATION_CRASHES, *AUTHENTICATION_RECOVERIES, *LATE_SHOPPERS),
     "Providers' pages": (*PROVIDER_CRASHES, *PROVIDER_RECOVERIES),
-    "Bank accounts": (*ACCOUNT_CRASHES, *ACCOUNT_RECOVERIES, *LATE_COLLECTIONS),
+    "SEPA direct debits": (*ACCOUNT_CRASHES, *ACCOUNT_RECOVERIES, *LATE_COLLECTIONS),
 }
 SHARES = (
     (*AUTHENTICATION_CRASHES, *PROVIDER_CRASHES, *ACCOUNT_CRASHES),

@@ -7,8 +7,8 @@ from crash.crashes import Crash, Ending, Kill, Request
 
 DB, PA, CD = Request("DB"), Request("PA"), Request("CD")
 _STORE = (("createRegistration", "true"),)
-STORING = Request("DB", extra=_STORE, title="DB that stores its card")
-STORING_IN_VAIN = Request("DB", extra=_STORE, title="declined DB that stores its card", cents=DECLINED_CENTS)
+STORING = Request("DB", extra=_STORE, title="DB that registers its card")
+STORING_IN_VAIN = Request("DB", extra=_STORE, title="declined DB that registers its card", cents=DECLINED_CENTS)
 
 UNHEARD = Ending("nothing", "`000.100.112`")
 """Nothing was recorded, so the acquirer was never asked; the next try is the first."""
@@ -31,7 +31,7 @@ def never_taken(kind: str) -> Ending:
 PAID_OUT = Ending("CD approved `000.100.112`, executed once", "`000.200.000`, replayed")
 NEVER_PAID_OUT = Ending("CD declined `900.100.310`, never executed", "`000.200.000`, replayed")
 
-_INQUIRY_OWED = "CD unresolved, an inquiry is owed"
+_INQUIRY_OWED = "CD unresolved, an inquiry is due"
 
 PAYMENT_CRASHES = (
     Crash(1, DB, Kill("before payment started"), (UNHEARD,)),

@@ -23,8 +23,8 @@ from postgres import PostgresCluster
 pytestmark = pytest.mark.timeout(1200)
 
 SECTIONS: dict[str, tuple[Crash, ...]] = {
-    "What follows a payment": SENDING_CRASHES,
-    "Facts that a bank brings": FACT_CRASHES,
+    "Follow-ups": SENDING_CRASHES,
+    "Chargebacks": FACT_CRASHES,
     "Repeats and overdue attempts": RECOVERY_CRASHES,
     "Technical reversals": REVERSAL_CRASHES,
 }

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(1200)
 
 SECTIONS: dict[str, tuple[Crash, ...]] = {
     "Payments": (*PAYMENT_CRASHES, *PAYMENT_RECOVERIES),
-    "Payments that store their card": STORING_CRASHES,
+    "Payments that register their card": STORING_CRASHES,
 }
 CRASHES = tuple(crash for crashes in SECTIONS.values() for crash in crashes)
 SHARES = ((*STORING_CRASHES, *PAYMENT_CRASHES), PAYMENT_RECOVERIES)
