@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
+from typing import Any
 
 from tollgate.catalog.payment_types import PAYMENT_TYPES
 
@@ -95,131 +97,93 @@ class Brand:
         return self.is_async and self.method != "PP"
 
 
-_FOURS = (4, 4, 4, 4)
 _LONG = tuple(range(12, 20))
-
-
-def _card(
-    code: str,
-    label: str,
-    prefixes: str = "",
-    lengths: tuple[int, ...] = (16,),
-    *,
-    method: str = "CC",
-    cvv_length: int = 3,
-    grouping: tuple[int, ...] = _FOURS,
-    luhn: bool = True,
-    aliases: str = "",
-    shares: str = "",
-    scheme: str = "",
-    token_network: str = "",
-) -> Brand:
-    return Brand(
-        code,
-        AccountType.CARD,
-        method,
-        label,
-        tuple(prefixes.split()),
-        lengths,
-        cvv_length,
-        grouping,
-        luhn,
-        tuple(aliases.split()),
-        tuple(shares.split()),
-        scheme=scheme,
-        token_network=token_network,
-    )
-
-
-def _store_card(code: str, label: str) -> Brand:
-    """A shop's own card: no public range and no public check digit."""
-    return _card(code, label, lengths=(), luhn=False)
-
-
-def _wallet(code: str, label: str, wallet: str = "", aliases: str = "") -> Brand:
-    return Brand(code, AccountType.WALLET, "CC", label, wallet=wallet, aliases=tuple(aliases.split()))
-
-
 _RESERVING = frozenset({"PA", "CP", "RV"})
 """For clients that authorize by bank transfer and capture later: the transfer is made at once, the capture books it."""
 
 
-def _transfer(code: str, label: str, aliases: str = "") -> Brand:
-    names = tuple(aliases.split())
-    return Brand(code, AccountType.BANK, "OT", label, is_async=True, aliases=names, lenient_types=_RESERVING)
-
-
-def _slip(code: str, label: str, aliases: str = "", strict_needs: tuple[str, ...] = ()) -> Brand:
-    """A voucher or an account number that the shopper pays to later."""
-    names = tuple(aliases.split())
-    return Brand(code, AccountType.BANK, "PP", label, is_async=True, aliases=names, strict_needs=strict_needs)
-
-
-def _debit(code: str, label: str, aliases: str = "") -> Brand:
-    return Brand(code, AccountType.BANK, "DD", label, currencies=("EUR",), aliases=tuple(aliases.split()))
-
-
-def _virtual(
-    code: str, label: str, *needs: str, aliases: str = "", account_name: AccountName = AccountName.ANY
+def _brand(
+    account: AccountType,
+    method: str,
+    code: str,
+    label: str,
+    prefixes: str = "",
+    *,
+    aliases: str = "",
+    shares: str = "",
+    scheme: str = "",
+    network: str = "",
+    **columns: Any,
 ) -> Brand:
-    names = tuple(aliases.split())
+    """Makes a row; a card with ranges of its own belongs to the scheme that `network` names."""
     return Brand(
-        code, AccountType.VIRTUAL, "VA", label, is_async=True, needs=needs, aliases=names, account_name=account_name
+        code,
+        account,
+        method,
+        label,
+        tuple(prefixes.split()),
+        aliases=tuple(aliases.split()),
+        shares=tuple(shares.split()),
+        scheme=scheme or (network if prefixes else ""),
+        token_network=network,
+        **columns,
     )
 
 
+_card = partial(_brand, AccountType.CARD, "CC", lengths=(16,), grouping=(4, 4, 4, 4), luhn=True)
+_debit_card = partial(_brand, AccountType.CARD, "DC", lengths=(16,), grouping=(4, 4, 4, 4), luhn=True)
+_store_card = partial(_card, lengths=(), luhn=False)
+"""A shop's own card has no public range and no public check digit."""
+_wallet = partial(_brand, AccountType.WALLET, "CC")
+_transfer = partial(_brand, AccountType.BANK, "OT", is_async=True, lenient_types=_RESERVING)
+_slip = partial(_brand, AccountType.BANK, "PP", is_async=True)
+"""A voucher or an account number that the shopper pays to later."""
+_debit = partial(_brand, AccountType.BANK, "DD", currencies=("EUR",))
+_virtual = partial(_brand, AccountType.VIRTUAL, "VA", is_async=True)
+
 _DOCUMENT = ("customer.identificationDocType", "customer.identificationDocId")
 
-
 _NETWORKS = (
-    _card("VISA", "Visa", "4", (13, 16, 18, 19), aliases="VISA_CARD VI", scheme="visa", token_network="visa"),
+    _card("VISA", "Visa", "4", lengths=(13, 16, 18, 19), aliases="VISA_CARD VI", network="visa"),
     _card(
-        "MASTER",
-        "Mastercard",
-        "51-55 2221-2720",
-        aliases="MASTERCARD MASTER_CARD MC EUROCARD",
-        scheme="mastercard",
-        token_network="mastercard",
+        "MASTER", "Mastercard", "51-55 2221-2720", aliases="MASTERCARD MASTER_CARD MC EUROCARD", network="mastercard"
     ),
     _card(
         "AMEX",
         "American Express",
         "34 37",
-        (15,),
+        lengths=(15,),
         cvv_length=4,
         grouping=(4, 6, 5),
         aliases="AMERICAN_EXPRESS AMERICANEXPRESS",
-        scheme="amex",
-        token_network="amex",
+        network="amex",
     ),
-    _card(
-        "MAESTRO",
-        "Maestro",
-        "50 56-58 60-61 63 66-69",
-        _LONG,
-        method="DC",
-        aliases="MAESTRO_CARD",
-        scheme="mastercard",
-        token_network="mastercard",
+    _debit_card(
+        "MAESTRO", "Maestro", "50 56-58 60-61 63 66-69", lengths=_LONG, aliases="MAESTRO_CARD", network="mastercard"
     ),
     _card(
         "DINERS",
         "Diners Club",
         "300-305 3095 36 38-39",
-        (14, 16, 19),
+        lengths=(14, 16, 19),
         grouping=(4, 6, 4),
         aliases="DINERS_CLUB DINERSCLUB",
         scheme="diners",
-        token_network="discover",
+        network="discover",
     ),
-    _card("DISCOVER", "Discover", "6011 644-649 65", (16, 19), scheme="diners", token_network="discover"),
-    _card("JCB", "JCB", "3528-3589", (16, 17, 18, 19), scheme="jcb"),
+    _card("DISCOVER", "Discover", "6011 644-649 65", lengths=(16, 19), scheme="diners", network="discover"),
+    _card("JCB", "JCB", "3528-3589", lengths=(16, 17, 18, 19), scheme="jcb"),
     _card(
-        "UNIONPAY", "UnionPay", "62 81", (14, 15, 16, 17, 18, 19), luhn=False, aliases="CUP CHINA_UNION_PAY UNION_PAY"
+        "UNIONPAY",
+        "UnionPay",
+        "62 81",
+        lengths=(14, 15, 16, 17, 18, 19),
+        luhn=False,
+        aliases="CUP CHINA_UNION_PAY UNION_PAY",
     ),
-    _card("AIRPLUS", "AirPlus", "1220 1920", (15,), grouping=(4, 5, 6), aliases="UATP"),
+    _card("AIRPLUS", "AirPlus", "1220 1920", lengths=(15,), grouping=(4, 5, 6), aliases="UATP"),
     _card("AXP", "American Express (direct)", lengths=(15,), cvv_length=4, grouping=(4, 6, 5), shares="AMEX"),
-    _card("DANKORT", "Dankort", "5019", method="DC", shares="VISA"),
+    _debit_card("DANKORT", "Dankort", "5019", shares="VISA"),
     _card(
         "ELO",
         "Elo",
@@ -228,8 +192,14 @@ _NETWORKS = (
         "650720-650727 650901-650920 651652-651679 655000-655019 655021-655058",
         shares="VISA MAESTRO DISCOVER",
     ),
-    _card("HIPERCARD", "Hipercard", "606282 637095 637568 637599 637609 637612", (13, 16, 19), shares="DINERS MAESTRO"),
-    _card("MEEZA", "Meeza", "507803 507808-507811", method="DC"),
+    _card(
+        "HIPERCARD",
+        "Hipercard",
+        "606282 637095 637568 637599 637609 637612",
+        lengths=(13, 16, 19),
+        shares="DINERS MAESTRO",
+    ),
+    _debit_card("MEEZA", "Meeza", "507803 507808-507811"),
     _card("NARANJA", "Naranja", "589562", shares="VISA MASTER"),
     _card("CABAL", "Cabal", "589657 600691 603522 604201-604219 627170 650272"),
     _card("ARGENCARD", "Argencard", "501105"),
@@ -237,40 +207,22 @@ _NETWORKS = (
     _card("TARJETASHOPPING", "Tarjeta Shopping", "279 603488"),
     _card("NATIVA", "Nativa", shares="VISA MASTER"),
     _card("CARNET", "Carnet", "286900 502275 506199 506201-506499 606333 636318 636379 639388 639484 639559"),
-    _card("PROSTIR", "Prostir", "9804", method="DC"),
+    _debit_card("PROSTIR", "Prostir", "9804"),
 )
 
 _CO_BRANDS = (
-    _card(
-        "VISADEBIT",
-        "Visa Debit",
-        method="DC",
-        lengths=(13, 16, 18, 19),
-        aliases="VISA_DEBIT",
-        shares="VISA",
-        token_network="visa",
+    _debit_card(
+        "VISADEBIT", "Visa Debit", lengths=(13, 16, 18, 19), aliases="VISA_DEBIT", shares="VISA", network="visa"
     ),
-    _card(
-        "VISAELECTRON",
-        "Visa Electron",
-        method="DC",
-        aliases="VISA_ELECTRON ELECTRON",
-        shares="VISA",
-        token_network="visa",
-    ),
-    _card("VPAY", "V PAY", method="DC", lengths=(13, 16, 18, 19), aliases="V_PAY", shares="VISA MAESTRO"),
-    _card(
-        "MASTERDEBIT",
-        "Mastercard Debit",
-        method="DC",
-        aliases="MASTERCARD_DEBIT",
-        shares="MASTER MAESTRO",
-        token_network="mastercard",
+    _debit_card("VISAELECTRON", "Visa Electron", aliases="VISA_ELECTRON ELECTRON", shares="VISA", network="visa"),
+    _debit_card("VPAY", "V PAY", lengths=(13, 16, 18, 19), aliases="V_PAY", shares="VISA MAESTRO"),
+    _debit_card(
+        "MASTERDEBIT", "Mastercard Debit", aliases="MASTERCARD_DEBIT", shares="MASTER MAESTRO", network="mastercard"
     ),
     _card("UNIONPAY_SMS", "UnionPay (SMS)", lengths=(14, 15, 16, 17, 18, 19), luhn=False, shares="UNIONPAY"),
-    _card("MADA", "mada", "9682", method="DC", shares="VISA MASTER MAESTRO DISCOVER"),
-    _card("OMANNET", "OmanNet", method="DC", shares="VISA MASTER MAESTRO"),
-    _card("JAYWAN", "Jaywan", method="DC", lengths=_LONG, luhn=False),
+    _debit_card("MADA", "mada", "9682", shares="VISA MASTER MAESTRO DISCOVER"),
+    _debit_card("OMANNET", "OmanNet", shares="VISA MASTER MAESTRO"),
+    _debit_card("JAYWAN", "Jaywan", lengths=_LONG, luhn=False),
     _card(
         "CARTEBANCAIRE",
         "Carte Bancaire",
@@ -278,19 +230,17 @@ _CO_BRANDS = (
         shares="VISA MASTER MAESTRO",
         scheme="cartebancaire",
     ),
-    _card("CARTEBLEUE", "Carte Bleue", aliases="CARTE_BLEUE", shares="VISA", token_network="visa"),
-    _card(
-        "BCMC", "Bancontact", method="DC", lengths=_LONG, aliases="BANCONTACT MISTER_CASH", shares="MAESTRO VISA MASTER"
-    ),
+    _card("CARTEBLEUE", "Carte Bleue", aliases="CARTE_BLEUE", shares="VISA", network="visa"),
+    _debit_card("BCMC", "Bancontact", lengths=_LONG, aliases="BANCONTACT MISTER_CASH", shares="MAESTRO VISA MASTER"),
     _card("ALIA", "Alia", lengths=_LONG, luhn=False),
-    _card("ALIADEBIT", "Alia Debit", method="DC", lengths=_LONG, luhn=False),
-    _card("CABALDEBIT", "Cabal Debit", method="DC", shares="CABAL"),
-    _card("CASHLINKMALTA", "Cashlink Malta", method="DC", lengths=_LONG, luhn=False),
+    _debit_card("ALIADEBIT", "Alia Debit", lengths=_LONG, luhn=False),
+    _debit_card("CABALDEBIT", "Cabal Debit", shares="CABAL"),
+    _debit_card("CASHLINKMALTA", "Cashlink Malta", lengths=_LONG, luhn=False),
     _card("MERCADOLIVRE", "Mercado Livre", lengths=_LONG, luhn=False),
     _card("SERVIRED", "ServiRed", lengths=_LONG, shares="VISA MASTER MAESTRO"),
-    _card("SISTEMACLAVE", "Sistema Clave", method="DC", lengths=_LONG, luhn=False),
+    _debit_card("SISTEMACLAVE", "Sistema Clave", lengths=_LONG, luhn=False),
     _card("TCARD", "T-Card", lengths=_LONG, luhn=False),
-    _card("TCARDDEBIT", "T-Card Debit", method="DC", lengths=_LONG, luhn=False),
+    _debit_card("TCARDDEBIT", "T-Card Debit", lengths=_LONG, luhn=False),
     _card("CLICK_TO_PAY", "Click to Pay", lengths=_LONG, shares="VISA MASTER AMEX DISCOVER"),
     _card("FACILYPAY_3X", "FacilyPay 3x", lengths=_LONG, shares="VISA MASTER"),
     _card("FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais", lengths=_LONG, shares="VISA MASTER"),
@@ -306,11 +256,11 @@ _CO_BRANDS = (
 )
 
 _WALLETS = (
-    _wallet("APPLEPAY", "Apple Pay", "walletA", aliases="APPLE_PAY"),
-    _wallet("APPLEPAYTKN", "Apple Pay (token)", "walletA"),
-    _wallet("GOOGLEPAY", "Google Pay", "walletB", aliases="GOOGLE_PAY ANDROIDPAY ANDROID_PAY"),
-    _wallet("GOOGLEPAYTKN", "Google Pay (token)", "walletB"),
-    _wallet("SAMSUNGPAY", "Samsung Pay", "walletC", aliases="SAMSUNG_PAY"),
+    _wallet("APPLEPAY", "Apple Pay", wallet="walletA", aliases="APPLE_PAY"),
+    _wallet("APPLEPAYTKN", "Apple Pay (token)", wallet="walletA"),
+    _wallet("GOOGLEPAY", "Google Pay", wallet="walletB", aliases="GOOGLE_PAY ANDROIDPAY ANDROID_PAY"),
+    _wallet("GOOGLEPAYTKN", "Google Pay (token)", wallet="walletB"),
+    _wallet("SAMSUNGPAY", "Samsung Pay", wallet="walletC", aliases="SAMSUNG_PAY"),
     _wallet("PAZE", "Paze"),
     _wallet("CLIQ", "CliQ"),
 )
@@ -361,7 +311,7 @@ _PROVIDERS = (
     _virtual("KNET", "KNET"),
     _virtual("LINEPAY", "LINE Pay"),
     _virtual("MASTERPASS", "Masterpass"),
-    _virtual("MBWAY", "MB WAY", "virtualAccount.accountId", aliases="MB_WAY", account_name=AccountName.PHONE),
+    _virtual("MBWAY", "MB WAY", needs=("virtualAccount.accountId",), aliases="MB_WAY", account_name=AccountName.PHONE),
     _virtual("MONEYBOOKERS", "Skrill", aliases="SKRILL", account_name=AccountName.EMAIL),
     _virtual("MONEYSAFE", "MoneySafe"),
     _virtual("MSTART", "mStart"),
