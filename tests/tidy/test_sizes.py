@@ -6,10 +6,22 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidy.source_tree import SOURCE, Offence, code_files, expect_none, list_offenders, name, parse, walk
+from tidy.source_tree import (
+    SOURCE,
+    Offence,
+    code_files,
+    expect_none,
+    list_offenders,
+    name,
+    parse,
+    source_files,
+    walk,
+)
 
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 49
+IMPORT_LINES_MAX = 25
+IMPORT_SHARE_MAX = 0.07
 ROW_SHARE_MIN = 0.8
 """The share of a file that has to be module-level values for it to count as a table."""
 
@@ -35,6 +47,17 @@ def is_face(tree: ast.Module) -> bool:
     return len(said) == 1 and ast.unparse(said[0]).startswith("__all__ = ")
 
 
+def count_import_lines(tree: ast.Module) -> int:
+    """Counts the lines of imports and of `__all__`."""
+    nodes = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
+    ]
+    return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
+
+
 def find_long_functions(tree: ast.Module) -> Iterator[Offence]:
     for node in walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -56,6 +79,18 @@ def test_files_are_short() -> None:
 def test_functions_are_short() -> None:
     found = list_offenders(code_files(), find_long_functions)
     expect_none(found, f"a function has at most {FUNCTION_LINES_MAX} lines")
+
+
+def test_imports_are_few() -> None:
+    counts = {path: count_import_lines(parse(path)) for path in source_files()}
+    found = [f"{name(path)}: {count} lines of imports" for path, count in counts.items() if count > IMPORT_LINES_MAX]
+    expect_none(found, f"a file has at most {IMPORT_LINES_MAX} lines of imports: import modules instead of many names")
+    lines = sum(len(path.read_text("utf-8").splitlines()) for path in source_files())
+    assert sum(counts.values()) <= IMPORT_SHARE_MAX * lines
+
+
+def test_the_ruler_measures_imports() -> None:
+    assert count_import_lines(ast.parse('import a\nfrom b import (\n    c,\n    d,\n)\n__all__ = ["c"]\nx = 1\n')) == 6
 
 
 def test_parts_of_the_widget_are_short() -> None:
