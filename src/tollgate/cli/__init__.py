@@ -1,4 +1,4 @@
-"""The `tollgate` command. Each file adds the commands of one concern; what they do is done in the rooms below."""
+"""The `tollgate` command. Each file adds the commands of one concern."""
 
 from tollgate.cli.entry import main
 

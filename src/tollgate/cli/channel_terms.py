@@ -56,7 +56,7 @@ _FORMS: dict[Form, tuple[Callable[[str], str], Callable[[str], bool], str]] = {
     ),
     Form.COUNTRY: (str.upper, COUNTRIES.__contains__, "a country: it has the two letters of ISO 3166"),
 }
-"""How a value is normalized, whether it is sound, and what it is not otherwise."""
+"""The function that normalizes a value, the check, and the words for what a value is not, by form."""
 
 
 def _read_value(form: Form, text: str) -> str:

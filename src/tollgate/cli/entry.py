@@ -1,4 +1,4 @@
-"""Where the command begins: every file of commands adds its own to the program. What they do is not known here."""
+"""The entry point of the command. Every file of commands adds its own to the program."""
 
 import sys
 
@@ -8,11 +8,11 @@ from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (serving, people, keys, auditing, bank, wallets)
-"""Files that add commands by being read."""
+"""The files add their commands when they are imported."""
 
 
 def main() -> None:
-    """What the operator can mend ends in one line; everything else keeps its traceback."""
+    """Runs the command; a fault that the operator can fix is printed in one line, all others keep their traceback."""
     try:
         program()
     except (StoreFault, KeyringError) as error:

@@ -167,7 +167,7 @@ async def _keep_token(
     try:
         credential = keep_credential(merchant_id, brought, keyring, now)
     except TokenError as error:
-        raise click.UsageError(f"--token: the token cannot be kept: {error}") from None
+        raise click.UsageError(f"--token: the token cannot be used: {error}") from None
     hashes = {credential.token_hash, hash_token(brought)}
     for row in await merchants.list_credentials(database):
         if row.token_hash in hashes or (row.user_id == credential.user_id and row.merchant_id != merchant_id):

@@ -1,6 +1,6 @@
-"""wallet-token, channel wallet-key: tokens of mobile wallets to try on a test host, and the keys that open real ones.
+"""The commands wallet-token, for tokens to try on a test host, and channel wallet-key, for the keys of real wallets.
 
-How tokens are made and keys are sealed is known to the rooms below.
+Tokens are made in `sandbox`, keys are sealed in `vault`.
 """
 
 import re
@@ -170,14 +170,14 @@ def _match(pattern: re.Pattern[str], text: str, complaint: str) -> re.Match[str]
 
 
 def _read_roots(path: Path) -> tuple[str, ...]:
-    """Providers publish single certificates as DER; several in one file are PEM."""
+    """Reads root certificates: one as DER, or several as PEM."""
     content = path.read_bytes()
     found = _CERTIFICATE.findall(content.decode("latin-1"))
     return tuple(found) or (ssl.DER_cert_to_PEM_cert(content),)
 
 
 def _read_signing_keys(path: Path) -> tuple[SigningKey, ...]:
-    """Those of the newest protocol; the file still carries keys of older ones."""
+    """Reads the keys of the newest protocol; the file also has keys of older ones."""
     try:
         published = msgspec.json.decode(path.read_bytes(), type=_RootKeys)
         return tuple(

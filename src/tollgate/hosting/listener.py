@@ -77,7 +77,7 @@ _RENEW_BEFORE = timedelta(days=30)
 
 
 def get_local_certificate(folder: Path, now: Instant) -> tuple[Path, Path]:
-    """Paths of certificate and key; made when there are none or they run out soon."""
+    """Returns the paths of certificate and key, which are made if they are missing or expire soon."""
     certificate, key = folder / "localhost.pem", folder / "localhost-key.pem"
     if not (certificate.exists() and key.exists() and _is_fresh(certificate, now)):
         _make_certificate(certificate, key, now)
@@ -124,18 +124,18 @@ class Redirector:
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
 
-    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> request.Visit:  # noqa: ARG002
+    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> request.RequestContext:  # noqa: ARG002
         reply = msgspec.structs.replace(request.redirect(self._base_url, head), is_last=True)
-        return request.Visit("", "", head.method, head.path, head=head, refused=reply)
+        return request.RequestContext("", "", head.method, head.path, head=head, refused=reply)
 
-    async def answer(self, visit: request.Visit, body: bytes) -> request.Reply:  # noqa: ARG002
+    async def answer(self, context: request.RequestContext, body: bytes) -> request.Reply:  # noqa: ARG002
         raise LookupError("every request is answered by its head")
 
-    def refuse(self, refusal: Refusal, visit: request.Visit | None) -> request.Reply:  # noqa: ARG002
+    def refuse(self, refusal: Refusal, context: request.RequestContext | None) -> request.Reply:  # noqa: ARG002
         """Sends a request that cannot be read to the front page."""
         return request.Reply(307, b"", b"text/plain", ((b"location", f"{self._base_url}/".encode()),), is_last=True)
 
-    def conclude(self, visit: request.Visit, reply: request.Reply | None) -> None:
+    def conclude(self, context: request.RequestContext, reply: request.Reply | None) -> None:
         """Redirects are neither counted nor logged."""
 
 
@@ -145,7 +145,7 @@ _BACKLOG = 2048
 _ACCEPTED_AT_ONCE = 64
 _FULL = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _PAUSE_S = 0.5
-"""How long nothing is accepted when the system has no file or memory left for another connection."""
+"""Seconds without accepting when the system has no file or memory left for another connection."""
 _TLS_SHUTDOWN_S = 5.0
 
 

@@ -80,7 +80,9 @@ def _read_clock() -> str:
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
-_TICKET = re.compile(r"(/v1/(?:shopper|threeDSecure/(?:method|results))/|/paymentlink/|/paybylink/v1/)[A-Za-z0-9_=-]+")
+_SHOPPER_PATH = re.compile(
+    r"(/v1/(?:shopper|threeDSecure/(?:method|results))/|/paymentlink/|/paybylink/v1/)[A-Za-z0-9_=-]+"
+)
 """Addresses of the shopper's pages and of payment links, whose last part is a key."""
 
 
@@ -119,7 +121,7 @@ def hide_secrets(text: str) -> str:
 
 def hide_credentials(text: str) -> str:
     """Cuts checkout ids and shopper addresses short, because whoever has one can pay or change something with it."""
-    return hide_checkout_ids(_TICKET.sub(r"\1***", text))
+    return hide_checkout_ids(_SHOPPER_PATH.sub(r"\1***", text))
 
 
 def set_up_logs(level: str, log_format: LogFormat = LogFormat.AUTO) -> None:

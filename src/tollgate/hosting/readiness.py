@@ -1,7 +1,4 @@
-"""What a host needs before it may serve, as rows: each names what is missing and what to do.
-
-Live hosts need the most.
-"""
+"""The needs of a host before it may serve, as rows that say what to do. Needs of the store are checked elsewhere."""
 
 import ssl
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +15,7 @@ from tollgate.wire import may_carry_cards
 class Need(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     missing: str
-    """What to say when it is not met."""
+    """The message if the need is not met."""
     is_met: Callable[[Settings], bool]
     live_only: bool = False
 
@@ -55,7 +52,7 @@ def _has_keys_outside_data(settings: Settings) -> bool:
 
 def _has_public_address(settings: Settings) -> bool:
     if not settings.tls_cert and not settings.trusted_proxy:
-        # It is told that it needs TLS; its address follows from that.
+        # The need for TLS is reported already.
         return True
     return settings.base_url.startswith("https://") and bool(settings.public_url or not settings.listens_everywhere)
 
@@ -110,7 +107,7 @@ NEEDS = (
 
 
 def list_missing(settings: Settings) -> list[str]:
-    """What stands in the way as far as settings and files tell; the key file's own complaint is passed on."""
+    """Lists the needs that settings and files do not meet, and what is wrong with the key file."""
     missing = [need.missing for need in NEEDS if (settings.is_live or not need.live_only) and not need.is_met(settings)]
     if settings.is_live and settings.key_file:
         try:

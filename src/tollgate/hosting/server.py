@@ -52,7 +52,7 @@ class Crew:
         self._quick_deaths = 0
 
     def run(self) -> bool:
-        """True after an orderly stop, False when the members would not stay alive."""
+        """Runs the members until a signal; returns False if they would not stay alive."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
         while not self._stopping.wait(_LOOK_EVERY_S if self._members else 0):
@@ -84,7 +84,7 @@ _log = logging.getLogger("tollgate.server")
 _SHUTDOWN_S = 35.0
 """Longer than an acquirer may take, so that a restart cuts no payment off."""
 _CHECK_EVERY_S = 1.0
-"""How often connections are looked at whose time may be over."""
+"""Seconds between two checks for connections whose time is over."""
 
 _GARBAGE_MIN = 20_000
 """New objects before the youngest are searched: as many as some hundred requests in flight hold at once."""

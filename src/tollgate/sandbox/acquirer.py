@@ -19,18 +19,17 @@ from tollgate.wire import Silent, Unsent, Wire
 _write = msgspec.json.Encoder().encode
 
 Act = Callable[[WireRequest], Awaitable[WireReply]]
-"""Does what is asked and tells."""
 
 WORDS = {
     Outcome.APPROVED: ("approved", "00", "Approved by the simulator"),
     Outcome.DECLINED: ("declined", "05", "Declined by the simulator, as asked for"),
     Outcome.WAITING: ("pending", "09", "Left open by the simulator, as asked for"),
 }
-"""Status, response code and message for what a code of the catalogue comes to."""
+"""Status, response code and message by outcome."""
 
 
 async def misbehave(request: WireRequest, timeout_s: float, act: Act) -> WireReply:
-    """What the simulator overrides ask for happens on the way to or from whoever acts."""
+    """Sends a request with the delays and faults that its simulator overrides ask for."""
     fault = request.simulator_overrides.get("simulatorFault")
     if fault == "unsent":
         raise Unsent
@@ -77,7 +76,7 @@ class Misbehaving:
             "result_code": forced_code,
         }
         if outcome is Outcome.DECLINED:
-            # Nobody on the other side hears of it, so nothing is done.
+            # The other side is not asked, so nothing is done.
             return WireReply(200, _write(told))
         reply = await self._wire.send(request, timeout_s)
         answered = msgspec.json.decode(reply.body, type=dict[str, str])
@@ -111,7 +110,7 @@ class SimulatedAcquirer:
         return await misbehave(request, timeout_s, self._act)
 
     def answer(self, path: str, body: bytes, simulator_overrides: Mapping[str, str] | None = None) -> bytes:
-        """Act and tell. Which faults happen on the way is the wire's affair."""
+        """Returns the acquirer's answer; faults on the way are simulated by the wire."""
         match path:
             case card.CHARGES:
                 charge = _read_charge(body)
@@ -134,7 +133,7 @@ class SimulatedAcquirer:
     ) -> acquiring.AcquirerReply:
         known = self._ledger.get(key)
         if known is not None:
-            # The same key is the same transaction: a repeat is told what the first one was told.
+            # The same key is the same transaction: a repeat gets the first answer.
             return known
         reply = self._decide(simulator_overrides.get(acquiring.FORCED_CODE, ""), own_response)
         self._remember(key, reply)
@@ -182,7 +181,7 @@ class SimulatedAcquirer:
 
 
 def _choose_response(charge: card.ChargeMessage) -> str:
-    """The response code that declines a test card by its number; empty for all others.
+    """Returns the response code that declines a test card by its number; empty for all others.
 
     It is a code of the protocol, because the gateway takes no result of its own catalogue from an acquirer.
     """

@@ -82,7 +82,7 @@ def _read_payment_type(fields: Fields) -> str:
 
 
 def _read_notice(request: Request) -> str | None:
-    """The bank's reason. Not a parameter of the interface, so it has no row in the catalogue."""
+    """Reads the bank's reason, which is no parameter of the interface and has no row in the catalogue."""
     code = next((value for name, value in request.pairs if name == "resultCode" and value), None)
     if code is not None and code not in _NOTICES:
         _refuse("resultCode", "must be a chargeback code such as 000.100.203", code)
@@ -134,7 +134,7 @@ def _read_event(request: Request) -> Event:
 
 
 def _answer_token(app: App, caller: Caller, registration: Registration, standing: Standing | None) -> answers.Answer:
-    """Both sides: what the gateway knows, and what the vault does."""
+    """Renders the token as the gateway knows it, and its status at the vault."""
     known = registration.network_token
     token = None
     if known is not None:

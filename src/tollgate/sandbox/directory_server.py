@@ -94,7 +94,7 @@ _PATTERNS = {element.name: re.compile(element.pattern, re.DOTALL) for element in
 
 
 def check_message(body: bytes) -> tuple[list[str], list[str]]:
-    """The names of what is missing, and of what is there and wrong."""
+    """Returns the names of missing elements, and of malformed ones."""
     try:
         message = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -120,7 +120,7 @@ def _list_duties(message: Mapping[str, Any]) -> list[str]:
 
 
 def _write(value: object) -> str:
-    """Yes and no are written without quotes; all else that is no text is wrong, whatever it says."""
+    """Renders an element as text; what is neither text nor a boolean is malformed."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else ""
@@ -135,12 +135,12 @@ _SMALL_INDICATORS = frozenset({"MASTER", "MAESTRO"})
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What is said at once: the status, why, which indicator (full, half, none) and whether there is a proof."""
+    """An answer without a challenge: status, reason, indicator (full, half, none), and whether it has a proof."""
 
     status: str
     reason: str | None = None
     shift: int | None = None
-    """How much of the liability moves, as an index into the indicators; None: no indicator."""
+    """The share of the liability that moves, as an index into the indicators; None without an indicator."""
     has_proof: bool = False
 
 
@@ -242,8 +242,10 @@ class SimulatedDirectoryServer:
         )
 
     async def _challenge(self, question: messages.AReq) -> messages.ARes:
-        """In a browser the issuer has a page. Outside of one the same page plays the bank's app, and its address is
-        told in the text for the card holder, because a test has no other way to find it."""
+        """Opens a challenge with a page of the issuer.
+
+        Outside of a browser the page plays the bank's app; the text for the card holder then has its address.
+        """
         is_decoupled = question.three_ds_requestor_dec_req_ind == "Y"
         has_page = question.device_channel == "02" and not is_decoupled
         answer = self._answer(question, Answer("D" if is_decoupled else "C"))
@@ -278,7 +280,7 @@ class SimulatedDirectoryServer:
 
 
 def choose_behaviour(question: messages.AReq, simulator_overrides: Mapping[str, str]) -> Behaviour:
-    """An override wins over everything, then the card; a merchant may ask for a challenge of its own accord."""
+    """Chooses by the simulator override, else by the card; a merchant may also request a challenge."""
     flow = _FLOWS.get(simulator_overrides.get("3DS2_flow", ""))
     if flow is not None:
         return flow
@@ -290,7 +292,7 @@ def choose_behaviour(question: messages.AReq, simulator_overrides: Mapping[str, 
 
 
 def get_indicator(number: str, shift: int) -> str:
-    """The electronic commerce indicator, as the card's network counts it."""
+    """Returns the electronic commerce indicator, as the card's network counts it."""
     known, detected = TEST_CARDS.get(number), brands.detect_brand(number)
     brand = known.brand if known else detected.code if detected else ""
     return INDICATORS[shift][brand in _SMALL_INDICATORS]

@@ -31,7 +31,7 @@ from tollgate.web.pages.rendering import ANYWHERE, Pages
 from tollgate.web.request import Access, Reply, Request, Routes
 
 OPEN = "open"
-"""The status of a challenge in the store; later it is how often a wrong code was given, or how it ended."""
+"""The first status of a challenge; later it is the count of wrong codes, or the ending."""
 ONE_TIME_CODE = "1234"
 TRIES_MAX = 3
 
@@ -44,7 +44,7 @@ _CURRENCIES_BY_NUMBER = {currency.numeric: currency for currency in CURRENCIES.v
 class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     results_url: str
     notification_url: str | None = None
-    """None where the shopper is asked outside of the browser."""
+    """It is None if the shopper is asked outside of the browser."""
     version: str
     category: str
     server_id: str
@@ -54,14 +54,14 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     indicators: tuple[str, ...]
     merchant: str
     amount: str
-    """In minor units; empty where nothing is paid."""
+    """The amount in minor units; empty if nothing is paid."""
     currency: str
-    """Its number."""
+    """The number of the currency."""
     last_digits: str
 
     @property
     def shopper_token(self) -> str:
-        """Opens the door at which the result is told."""
+        """The shopper token of the address that takes the result."""
         return self.results_url.rpartition("/")[2]
 
     def render_amount(self) -> str:
@@ -75,7 +75,7 @@ class Ending(msgspec.Struct, frozen=True):
     label: str
     status: str
     shift: int
-    """As an index into the indicators: authenticated, attempted, neither."""
+    """The index into the indicators: authenticated, attempted, neither."""
     reason: str | None = None
     cancelled: str | None = None
 
@@ -92,7 +92,7 @@ ENDINGS: Mapping[str, Ending] = MappingProxyType(
         codes.AUTHENTICATION_EXPIRED: Ending("Timed out", "N", 2, "14", "04"),
     }
 )
-"""What the page offers, by the result code that the payment ends with; the first lets it go on."""
+"""The endings that the page offers, by the result code of the payment."""
 
 AUTHENTICATED, TOO_MANY_TRIES = codes.SUCCEEDED, codes.AUTHENTICATED_TOO_OFTEN
 
@@ -115,7 +115,7 @@ class OpenChallenge(msgspec.Struct, frozen=True):
 async def insert_challenge(
     database: Database, keyring: Keyring, challenge: Challenge, now: Instant, random_bytes: RandomBytes
 ) -> str:
-    """The token that opens its page; nobody can guess it."""
+    """Inserts a challenge and returns the random token that opens its page."""
     token = random_bytes(_TOKEN_BYTES).hex()
     session_id = _ID_PREFIX + token
     sealed = seal(msgspec.json.encode(challenge), owner=session_id, keyring=keyring, random_bytes=random_bytes)
@@ -131,7 +131,7 @@ async def find_challenge(database: Database, keyring: Keyring, token: str) -> Op
     try:
         plain = open_sealed(base64.b64decode(row.body), owner=row.id, keyring=keyring)
     except (EnvelopeError, KeyringError):
-        # Sealed under a key that is gone: nobody waits that long for a challenge.
+        # The key was retired since; no challenge lasts that long.
         return None
     return OpenChallenge(row, _read(plain))
 
@@ -141,7 +141,7 @@ def locate_challenge(base_url: str, token: str) -> str:
 
 
 def make_result(challenge: Challenge, ending: Ending) -> bytes:
-    """What the 3DS server is told; the same however often it is told."""
+    """Makes the RReq for the 3DS server, which is the same however often it is sent."""
     passed = ending.status in ("Y", "A")
     return encode_message(
         messages.RReq(
@@ -162,7 +162,7 @@ def make_result(challenge: Challenge, ending: Ending) -> bytes:
 
 
 def make_browser_answer(challenge: Challenge, ending: Ending) -> str:
-    """What the browser carries back: less than the 3DS server is told, and worth nothing without it."""
+    """Makes the CRes that the browser carries back; it decides nothing without the RReq."""
     return messages.wrap(
         messages.CRes(
             message_version=challenge.version,
@@ -210,7 +210,7 @@ async def answer_challenge(request: Request, app: App) -> Reply:
         return _show_nothing()
     status = _choose_status(request, found)
     if status is not None and found.ending is None:
-        # Whoever is first decides: another tab or the back button shows the end that was chosen.
+        # The first answer decides: another tab or the back button shows the ending that was chosen.
         await move_simulated_session(app.database, found.row, status)
         found = await find_challenge(app.database, app.keyring, request.names[0]) or found
     return await _show(found, request, app)
@@ -224,7 +224,7 @@ def _is_meant(request: Request, found: OpenChallenge) -> bool:
 
 
 def _choose_status(request: Request, found: OpenChallenge) -> str | None:
-    """How it ends, or how many wrong codes were given; None: nothing was answered."""
+    """Returns the ending, or the count of wrong codes; None if nothing was answered."""
     code, one_time_code = request.find("returnCode"), request.find("otp")
     if code in ENDINGS:
         return code
@@ -257,7 +257,7 @@ async def _show(found: OpenChallenge, request: Request, app: App) -> Reply:
 
 
 async def _end(found: OpenChallenge, code: str, session: str, app: App) -> Reply:
-    """The result is told again whenever the end is shown: a process may have died before, and twice counts once."""
+    """Sends the result whenever the ending is shown, because a process may have died before; a repeat has no effect."""
     challenge, ending = found.challenge, ENDINGS[code]
     await accept_challenge_result(app, challenge.shopper_token, make_result(challenge, ending))
     if challenge.notification_url is None:

@@ -37,7 +37,7 @@ _BARCODE_LENGTHS = {"BOLETO": 47, "OXXO": 14}
 
 
 def make_collecting_account(key: str, brand: str, reference: str, created_at: Instant) -> redirect.ProviderAccount:
-    """Always the same for one session, so that whoever asks again hears the same."""
+    """Makes the account of one session, which is always the same."""
     digits = _make_digits(key)
     return redirect.ProviderAccount(
         holder="Tollgate Simulator",
@@ -56,7 +56,7 @@ def make_shoppers_account(account_id: str) -> redirect.ProviderAccount:
 
 
 def make_german_iban(bank_code: str, number: str) -> str:
-    """The check digits make the whole, moved to the end and read as a number, leave 1 when divided by 97."""
+    """Makes an IBAN with its check digits (ISO 7064, modulo 97)."""
     rest = int(f"{bank_code}{number}131400") % 97
     return f"DE{98 - rest:02d}{bank_code}{number}"
 
@@ -66,7 +66,7 @@ def _make_digits(key: str) -> str:
 
 
 class Status(StrEnum):
-    """Where a session stands, in the words that are stored and, but for the first and the last, told."""
+    """The status of a session; all but the first and the last are also sent in replies."""
 
     OPEN = "open"
     APPROVED = "approved"
@@ -74,7 +74,7 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
     EXPIRED = "expired"
     ACCOUNT = "account"
-    """The shopper was told an account to pay into."""
+    """The shopper got an account to pay into."""
     REVERSED = "reversed"
     BLOCKED = "blocked"
     """Asked for or called off before it came: it never happens."""
@@ -107,7 +107,7 @@ _AFTER_CANCELLATION = {
     Status.APPROVED: Status.REVERSED,
     Status.ACCOUNT: Status.REVERSED,
 }
-"""What a cancellation makes of a session; whatever is missing took nothing and stays as it is."""
+"""The status after a cancellation; a session with another status took no money and stays as it is."""
 
 _UNKNOWN = redirect.SessionReply(status="unknown", message="no such session; its key is blocked")
 
@@ -117,10 +117,10 @@ _write = msgspec.json.Encoder().encode
 
 
 class SessionBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the page shows and the answers need; nothing of the shopper's bank account is among it."""
+    """The facts that the page and the replies need; the shopper's bank account is not among them."""
 
     secret: str = ""
-    """Without it nobody finds the page: the key alone is known to every reader of the payment."""
+    """The secret part of the page's address; the key alone is known to every reader of the payment."""
     brand: str = ""
     amount: int = 0
     currency: str = ""
@@ -188,7 +188,7 @@ class SimulatedProvider:
             result_code=simulator_overrides.get(acquiring.FORCED_CODE, ""),
         )
         await self._insert(message.key, _choose_status(body), body)
-        # The same key is the same session: a repeat is told of the first one.
+        # The same key is the same session: a repeat gets the first one.
         session = await find_session(self._database, message.key, self._clock)
         return _UNKNOWN if session is None else self._make_reply(session, is_opening=True)
 
@@ -258,7 +258,7 @@ def _choose_status(body: SessionBody) -> Status:
 
 
 async def find_session(database: Database, key: str, clock: Clock) -> Session | None:
-    """As it stands now: one that nobody decided in time has expired by being looked at."""
+    """Finds a session; one that was not decided in time expires when it is read."""
     row = await simulated_sessions.find_simulated_session(database, key)
     if (
         row is not None

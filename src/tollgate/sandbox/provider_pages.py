@@ -1,6 +1,6 @@
 """The simulated provider's page, where a person approves, declines, cancels or walks away. It decides once.
 
-What a decision means for the payment is asked by the gateway, never told by the browser.
+The gateway asks what was decided; the browser does not say it.
 """
 
 from decimal import Decimal
@@ -58,7 +58,7 @@ async def decide_at_provider(request: Request, app: App) -> Reply:
 
 
 async def _find(request: Request, app: App) -> Session | None:
-    """Both halves of the token must fit; the first alone, a payment's id, is no secret."""
+    """Finds a session by both halves of its token; the first alone, a payment's id, is no secret."""
     key, _, secret = request.names[0].rpartition("-")
     if "-" in key:
         # Challenges are remembered in the same table under names of their own.

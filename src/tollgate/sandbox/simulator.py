@@ -1,6 +1,6 @@
-"""All that a test host simulates, behind one wire: whose message it is, its path tells.
+"""Joins all simulated partners of a test host behind one wire, which chooses the partner by the path.
 
-What is answered stands with whoever answers.
+The partners answer in modules of their own.
 """
 
 from collections.abc import Mapping

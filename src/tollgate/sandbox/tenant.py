@@ -16,7 +16,7 @@ from tollgate.vault.keyring import Keyring
 from tollgate.vault.tokens import make_credential, open_token, show_token
 
 SHOP = "/sandbox/shop"
-"""Where the demo shop of a test host is."""
+"""The path of the demo shop."""
 
 _SETTING = "sandbox_tenant"
 
@@ -33,14 +33,14 @@ class Tenant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a newcomer needs for the first payment; the token is shown on purpose, it opens a sandbox only."""
+    """The credentials for a first payment; the token is shown on purpose, because it opens a sandbox only."""
 
     base_url: str
     entity_id: str
     lenient_entity_id: str
     access_token: str
     shop_url: str
-    """Of the demo shop, where the payment form can be tried without a line of code."""
+    """The address of the demo shop, where the payment form can be tried."""
 
     def render(self) -> str:
         return f"""
@@ -63,7 +63,7 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
-    """Made once, found ever after; one that an earlier version made is given what it lacks."""
+    """Finds or makes the sandbox merchant; one of an earlier version is completed."""
     tenant = await find_tenant(database) or await _make_tenant(database, keyring, now)
     await _ensure_creditor(database, tenant)
     await issuing.ensure_wallets(database, keyring, (tenant.entity_id, tenant.lenient_entity_id), now)

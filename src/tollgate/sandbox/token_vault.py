@@ -21,7 +21,7 @@ from tollgate.vault.signing import make_mac
 
 
 class Event(StrEnum):
-    """What may happen to a token."""
+    """An event of a token."""
 
     SUSPENDED = "SUSPENDED"
     RESUMED = "RESUMED"
@@ -33,11 +33,11 @@ class Event(StrEnum):
 @dataclass(frozen=True)
 class Year:
     refusal: str = ""
-    """Why no token is issued, in the vault's words."""
+    """The vault's reason for issuing no token."""
     proof_refusal: str = ""
-    """Why no cryptogram is."""
+    """The vault's reason for issuing no cryptogram."""
     planned: tuple[tuple[Instant, Event], ...] = ()
-    """What happens by itself, and how long after the token was issued."""
+    """Events that happen by themselves, with their delay after the token was issued."""
 
 
 YEARS: Mapping[str, Year] = {
@@ -58,7 +58,7 @@ _NUMBER_LENGTH = 16
 _PROOF_BYTES = 21
 _RENEWAL_YEARS = 4
 _EVENTS_MAX = 100
-"""Of one token, fired by hand."""
+"""The limit for events of one token that are fired by hand."""
 
 
 class Status(StrEnum):
@@ -82,7 +82,7 @@ class Happening(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Issued(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of a token from the day on which it was issued."""
+    """The facts about a token that do not change."""
 
     key: str
     year: str
@@ -105,7 +105,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shopper_token(self) -> str:
-        """Opens the door at which events are told."""
+        """The shopper token of the address that takes events."""
         return self.issued.events_url.rpartition("/")[2]
 
 
@@ -156,13 +156,13 @@ class SimulatedTokenVault:
             planned=tuple(Happening(f"{event.lower()}-{after}", event, now + after) for after, event in facts.planned),
         )
         await simulated_sessions.insert_simulated_session(self._database, _make_row(issued))
-        # The same key is the same token: a repeat is told of the first one, whose calls may have been cut off.
+        # The same key is the same token: a repeat gets the first one, whose planned calls may be missing.
         standing = await find_standing(self._database, message.key, now)
         await self._plan_calls(issued if standing is None else standing.issued)
         return await self._get_reply(message.key)
 
     async def _plan_calls(self, issued: Issued) -> None:
-        """The vault's later calls wait among the gateway's own jobs, so that moving the clock brings them."""
+        """Inserts the vault's later calls as jobs of the gateway, so that moving the clock runs them."""
         shopper_token = read_shopper_token(issued.events_url.rpartition("/")[2])
         for each in issued.planned:
             if shopper_token is not None:
@@ -196,7 +196,7 @@ class SimulatedTokenVault:
 
 
 def make_token_number(issued: Issued, keyring: Keyring) -> str:
-    """Of the card's network, and with a check digit, as acquirers want it."""
+    """Makes a number of the card's network with a check digit, as acquirers expect it."""
     dice = int.from_bytes(make_mac("simulated token", (issued.key,), keyring)[1:], "big")
     digits = issued.first_digit + f"{dice % 10 ** (_NUMBER_LENGTH - 2):0{_NUMBER_LENGTH - 2}d}"
     doubled = sum(int(digit) * 2 // 10 + int(digit) * 2 % 10 for digit in digits[::-2])
@@ -220,7 +220,7 @@ async def find_standing(database: Database, key: str, now: Instant) -> Standing 
 
 
 async def let_happen(database: Database, key: str, event: Event, event_id: str, now: Instant) -> Standing | None:
-    """The token as it is after that; one event happens once, however often it is told. None: there is no token."""
+    """Applies an event once, however often it is fired, and returns the token; None if there is no token."""
     while (standing := await find_standing(database, key, now)) is not None:
         is_known = any(each.id == event_id for each in standing.fired)
         if is_known or standing.status is Status.DELETED or len(standing.fired) >= _EVENTS_MAX:
@@ -245,7 +245,7 @@ def _check_request(standing: Standing) -> str:
 
 
 def _make_row(issued: Issued) -> simulated_sessions.SimulatedSession:
-    """Sessions are forgotten some time after they were made; a token shall be some time after it has expired."""
+    """Makes the row of a token, dated by its expiry, because rows are purged some time after their date."""
     year, month = issued.expiry.split("-")
     return simulated_sessions.SimulatedSession(
         id=_ID_PREFIX + issued.key,

@@ -1,6 +1,6 @@
 """The simulated sheet of a mobile wallet: the shopper chooses a card, confirms, and the form's page gets a token.
 
-It is shown in a frame of the payment form. How a token is made is told in `wallets`, and what it pays in `flows`.
+It is shown in a frame of the payment form. Tokens are made in `wallets`.
 """
 
 from collections.abc import Mapping

@@ -25,7 +25,7 @@ KEY_ID_BYTES = 4
 
 
 class _KeyFile(msgspec.Struct, forbid_unknown_fields=True):
-    """How a keyring is written down: base64 texts by name."""
+    """The key file: base64 texts by name."""
 
     active: str
     keys: dict[str, str]
@@ -63,7 +63,7 @@ class Keyring:
         return tuple(self._keys)
 
     def with_new_key(self, random_bytes: RandomBytes = system_random_bytes) -> Keyring:
-        """A keyring whose new active key stands beside the old ones, which still open what they sealed."""
+        """Returns a keyring with a new active key; the older keys still open what they sealed."""
         key_id = random_bytes(KEY_ID_BYTES)
         keys = {**self._keys, key_id: random_bytes(KEY_BYTES)}
         return Keyring(keys, key_id, self.fingerprint_key, self.fingerprint_version)
@@ -73,12 +73,12 @@ class Keyring:
         return Keyring({**older, **self._keys}, self.active_id, self.fingerprint_key, self.fingerprint_version)
 
     def without_retired_keys(self) -> Keyring:
-        """Only the active key remains; call it when nothing is sealed under another."""
+        """Returns a keyring with the active key alone; nothing may be sealed under another."""
         active = {self.active_id: self._keys[self.active_id]}
         return Keyring(active, self.active_id, self.fingerprint_key, self.fingerprint_version)
 
     def follow(self, path: Path) -> bool:
-        """Take over what the file now holds, if it was replaced; everybody who has this ring sees the new keys."""
+        """Reloads the file if it was replaced; all users of this ring then see the new keys."""
         changed_at = path.stat().st_mtime_ns
         if changed_at == self._followed:
             return False

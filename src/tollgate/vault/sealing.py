@@ -53,7 +53,7 @@ def open_sealed(sealed: bytes, *, owner: str, keyring: Keyring) -> bytes:
 
 
 def rewrap(sealed: bytes, *, owner: str, keyring: Keyring, random_bytes: RandomBytes = system_random_bytes) -> bytes:
-    """The same record under the active key; its content is not decrypted."""
+    """Returns the same record under the active key; its content is not decrypted."""
     record_key = _unwrap(sealed, owner, keyring)
     key_id, wrap_nonce = keyring.active_id, random_bytes(_NONCE_BYTES)
     wrapped = _cipher(keyring.get_key(key_id)).encrypt(wrap_nonce, record_key, _wrap_ties(key_id, owner))
@@ -65,7 +65,7 @@ def sealing_key_id(sealed: bytes) -> bytes:
 
 
 def sealed_prefix(key_id: bytes) -> bytes:
-    """The first bytes of everything sealed under a key, by which a store can find what to rewrap."""
+    """Returns the first bytes of everything sealed under a key, by which a store finds what to rewrap."""
     return _VERSION + key_id
 
 
@@ -101,7 +101,7 @@ class _SealedCard(msgspec.Struct, frozen=True, omit_defaults=True, tag="card", t
     number_type: str = "PAN"
     wallet: str | None = None
     hidden: dict[str, str] = {}
-    """What travels with the money and may not be stored in clear; only who pays by card may come back for it."""
+    """Parameters that go to the acquirer and may not be stored in clear; only payments by card have any."""
 
 
 class _SealedToken(msgspec.Struct, frozen=True, omit_defaults=True, tag="token", tag_field=_TAG):
@@ -128,7 +128,7 @@ class _SealedVirtual(msgspec.Struct, frozen=True, omit_defaults=True, tag="virtu
 
 
 class _UntaggedCard(msgspec.Struct, frozen=True):
-    """As cards were sealed before anything else was."""
+    """The form in which cards were sealed before other accounts were."""
 
     number: str
     expiry_month: str
@@ -146,7 +146,7 @@ _TAGGED = b'{"' + _TAG.encode() + b'":'
 
 
 def make_owner(noun: str, merchant_id: MerchantId, subject_id: str) -> str:
-    """The one row in which a sealed record may be opened."""
+    """Names the one row in which a sealed record may be opened."""
     return f"{noun}/{merchant_id}/{subject_id}"
 
 
@@ -159,7 +159,7 @@ def open_account(sealed: bytes, *, owner: str, keyring: Keyring) -> Instrument:
 
 
 def open_hidden(sealed: bytes, *, owner: str, keyring: Keyring) -> Mapping[str, str]:
-    """What was sealed beside an account."""
+    """Returns the parameters that were sealed beside an account."""
     plain = _open(sealed, owner, keyring)
     return plain.hidden if isinstance(plain, _SealedCard) else {}
 

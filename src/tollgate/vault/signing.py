@@ -1,6 +1,6 @@
-"""Signatures of stored rows, fingerprints of accounts and of requests, and marks of tokens that were used.
+"""Signatures of rows, fingerprints of accounts and of requests, and secrets that are sealed under a key for one use.
 
-Nothing is encrypted here.
+What is signed is decided by the caller.
 """
 
 import base64
@@ -19,14 +19,14 @@ from tollgate.vault.keyring import Keyring
 
 _DIGEST_BYTES = 32
 MAC_BYTES = 1 + _DIGEST_BYTES
-"""The version of its key stands before the hash."""
+"""The first byte is the version of the key."""
 
 
 _encode = msgspec.json.Encoder(enc_hook=dict).encode
 
 
 def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
-    """The facts are written as a JSON list, so that no two lists read the same; a purpose has up to 16 bytes.
+    """Returns a keyed hash of the facts, which are encoded as a JSON list; a purpose has up to 16 bytes.
 
     Keyed BLAKE2b takes less than half the time of HMAC over the same facts, and every payment waits for it.
     """
@@ -38,13 +38,13 @@ def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
 def fingerprint_account(
     account: accounts.Instrument, brand: str, merchant_id: MerchantId, keyring: Keyring
 ) -> bytes | None:
-    """None where there is nothing to recognise it by. Merchants share none, or else they could compare customers."""
+    """Returns None for an account without a number; fingerprints differ by merchant, so none can compare customers."""
     parts = _list_identity(account, brand)
     return None if parts is None else fingerprint("registration", [merchant_id, *parts], keyring)
 
 
 def shows_face(account: accounts.Instrument, card_summary: accounts.CardSummary | None, *, is_renewed: bool) -> bool:
-    """Whether this is what may be seen of that account; of a card that was renewed since, only its first digits are."""
+    """Tells whether the summary is that of the account; for a renewed card only the first digits are compared."""
     if not isinstance(account, accounts.CardAccount) or card_summary is None:
         return not isinstance(account, accounts.CardAccount) and card_summary is None
     shown = accounts.make_card_summary(account.number.reveal(), account)
@@ -68,7 +68,7 @@ def _list_identity(account: accounts.Instrument, brand: str) -> list[str] | None
 
 
 def fingerprint(purpose: str, parts: Iterable[str], keyring: Keyring) -> bytes:
-    """Every part is preceded by its length, so that shifting text between parts changes the result."""
+    """Returns a keyed hash; every part is preceded by its length, so that moving text between parts changes it."""
     mac = hmac.new(keyring.fingerprint_key, f"tollgate {purpose} {keyring.fingerprint_version}\0".encode(), "sha256")
     for part in parts:
         encoded = part.encode()
@@ -87,14 +87,14 @@ def make_once_key(random_bytes: RandomBytes = system_random_bytes) -> bytes:
 def seal_once(
     plain: Secret | None, key: bytes, *, owner: str, random_bytes: RandomBytes = system_random_bytes
 ) -> bytes:
-    """Nothing is sealed too, so that the key itself can always be proven."""
+    """Seals a text, or nothing, so that the key itself can always be verified."""
     nonce = random_bytes(_NONCE_BYTES)
     text = plain.reveal().encode() if plain else b""
     return nonce + AESGCM(key).encrypt(nonce, text, _ties(owner))
 
 
 def open_once(sealed: bytes, key: Secret, *, owner: str) -> Secret | None:
-    """Empty where nothing was sealed; None where the key is another, or what was sealed is not whole."""
+    """Returns the secret, which is empty if nothing was sealed; None if the key is wrong or the record was changed."""
     raw = _decode(key)
     if len(raw) != _KEY_BYTES or len(sealed) < _NONCE_BYTES:
         return None
@@ -105,7 +105,7 @@ def open_once(sealed: bytes, key: Secret, *, owner: str) -> Secret | None:
 
 
 def hash_once_key(key: Secret | bytes) -> str:
-    """By which a key is known again; it has 256 random bits, so a plain hash tells nothing of it."""
+    """Returns the hash by which a key is recognized; it has 256 random bits, so a plain hash is safe."""
     return hashlib.sha256(key if isinstance(key, bytes) else _decode(key)).hexdigest()
 
 

@@ -22,7 +22,7 @@ _OTHERS = 32
 
 
 class TokenError(Exception):
-    """A token that a merchant brings cannot be kept; the message says why, never what it is."""
+    """A token of another host cannot be used; the message says why, never what it is."""
 
 
 class NewCredential(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class NewCredential(msgspec.Struct, frozen=True):
 def make_credential(
     merchant_id: MerchantId, keyring: Keyring, now: Instant, random_bytes: RandomBytes = system_random_bytes
 ) -> NewCredential:
-    """A token is base64 of `userId|password`, so that both spellings of a login name the same credential."""
+    """Makes a token, base64 of `userId|password`, so that both spellings of a login name the same credential."""
     user_id, credential_id = make_id(random_bytes), make_id(random_bytes)
     password = base64.urlsafe_b64encode(random_bytes(_PASSWORD_BYTES)).decode().rstrip("=")
     token = make_token(user_id, Secret(password))
@@ -96,7 +96,7 @@ def make_token(user_id: str, password: Secret) -> Secret:
 
 
 def hash_token(token: Secret) -> bytes:
-    """A plain hash is enough: the token carries 256 random bits, so there is nothing to guess."""
+    """Returns a plain hash, which is enough: the token carries 256 random bits, so there is nothing to guess."""
     return hashlib.sha256(token.reveal().encode()).digest()
 
 
@@ -111,5 +111,5 @@ def open_token(credential: Credential, keyring: Keyring) -> Secret:
 
 
 def show_token(token: Secret) -> str:
-    """The clear token, for the places where a person is shown it on purpose."""
+    """Returns the clear token, for the places where a person is shown it on purpose."""
     return token.reveal()

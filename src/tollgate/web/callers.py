@@ -1,4 +1,4 @@
-"""Who calls: addresses and trusted proxies, credentials and entities, and how often each may call.
+"""Identifies callers by address, credential and entity, and limits how often each may call.
 
 What a caller may do with a payment is not decided here.
 """
@@ -25,12 +25,12 @@ from tollgate.web.request import Access, Caller, Request
 _ADDRESSES_KEPT = 1024
 """Shops call from the same few, and reading one costs more than routing the request."""
 _OWN_BITS = 64
-"""Whoever has one address of IPv6 has a whole network of them."""
+"""The owner of one IPv6 address has a whole network of them."""
 
 
 @lru_cache(_ADDRESSES_KEPT)
 def read_address(sent: str) -> str:
-    """In its usual spelling. Empty for what is none: a socket of this machine, or what a proxy says of who hides."""
+    """Returns the address in its usual spelling; empty for a local socket and for what is no address."""
     try:
         found = ip_address(sent)
     except ValueError:
@@ -41,7 +41,7 @@ def read_address(sent: str) -> str:
 
 
 def get_network(address: str) -> str:
-    """Of an address that was read so; who cannot be told from others has none."""
+    """Returns the network of an address that `read_address` returned; an empty address has none."""
     if ":" not in address:
         return address
     return str(ip_network(f"{address}/{_OWN_BITS}", strict=False))
@@ -151,7 +151,7 @@ _ROW = re.compile("([a-z_]{1,40}) *= *([1-9][0-9]{0,7})/([1-9][0-9]{0,7})")
 
 
 class Throttles:
-    """A window opens with the first call and lets `count` of them through."""
+    """Counts calls: a window opens with the first call and lets `count` of them through."""
 
     def __init__(self, rows: Iterable[Throttle], clock: Clock) -> None:
         self._rows: Mapping[str, Throttle] = {
@@ -163,10 +163,10 @@ class Throttles:
 
     def check(self, operation: str, caller: str, subject_id: str | None) -> None:
         row = self._rows.get(operation)
-        # Whoever comes from nowhere cannot be told from others, and is not counted with all of them.
+        # Callers without an address cannot be told apart, so they are not counted together.
         if row is None or (row.counted_by == "address" and not caller):
             return
-        # The caller is part of the name: whoever asks for another's id must not use up its owner's calls.
+        # The caller is part of the name, so that nobody uses up the calls for another merchant's id.
         who = f"{caller}/{subject_id}" if row.counted_by == "id" and subject_id else caller
         now = self._clock.now()
         ends_at, calls = self._counters.get((operation, who), (0, 0))

@@ -36,7 +36,7 @@ class Head(msgspec.Struct, frozen=True):
     """Names of headers that were sent more than once."""
     body_length: int
     is_last: bool
-    """Whether the client wants the connection closed after the answer."""
+    """The client wants the connection closed after the answer."""
     expects_continue: bool
 
 
@@ -185,7 +185,7 @@ class SizedBody:
         self._left = length
         self._is_kept = is_kept
         self._first = b""
-        """The first piece is kept apart, because nearly all bodies have no other and it need not be copied."""
+        """The first piece of the body; nearly all bodies have no other, and then it need not be copied."""
         self._more = bytearray()
         self.is_complete = not length
 
@@ -277,7 +277,7 @@ def make_body_too_large(size_max: int) -> TooLarge:
 
 
 def check_form_type(headers: Mapping[bytes, bytes]) -> None:
-    """A POST carries a form; one that says nothing is taken for one."""
+    """Refuses a POST whose Content-Type is not that of a form; without that header it counts as one."""
     content_type = headers.get(b"content-type")
     if content_type is None:
         return

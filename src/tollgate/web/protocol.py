@@ -22,14 +22,14 @@ _block = memoryview(bytearray(LIMITS.read_block_bytes))
 class Application(Protocol):
     """Serves requests: it decides on the head first, then answers the whole request."""
 
-    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> request.Visit: ...
+    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> request.RequestContext: ...
 
-    async def answer(self, visit: request.Visit, body: bytes) -> request.Reply: ...
+    async def answer(self, context: request.RequestContext, body: bytes) -> request.Reply: ...
 
-    def refuse(self, refusal: Refusal, visit: request.Visit | None) -> request.Reply:
+    def refuse(self, refusal: Refusal, context: request.RequestContext | None) -> request.Reply:
         """Returns the answer to bytes that are no request, or to a body that is too large or too slow."""
 
-    def conclude(self, visit: request.Visit, reply: request.Reply | None) -> None:
+    def conclude(self, context: request.RequestContext, reply: request.Reply | None) -> None:
         """Records the end of a request; `reply` is None if the client left before the request was complete."""
 
 
@@ -59,7 +59,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         """It is None before the connection is made and after it is lost."""
         self._state = _HEAD
         self._reader = parsing.HeadReader()
-        self._visit: request.Visit | None = None
+        self._context: request.RequestContext | None = None
         self._body: parsing.SizedBody | parsing.ChunkedBody | None = None
         self._rest = b""
         """Came behind the request that is being answered; reading pauses while there is any."""
@@ -70,7 +70,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._write_deadline = inf
         self._task: asyncio.Task[None] | None = None
         self.was_made = False
-        """Whether it has got past the TLS handshake."""
+        """The TLS handshake has succeeded."""
 
     # Called by the event loop.
 
@@ -86,8 +86,8 @@ class HttpConnection(asyncio.BufferedProtocol):
             return  # A handshake that failed: the connection was never made.
         self._connections.leave(self._peer)
         self._transport, self._rest = None, b""
-        if self._state == _BODY and self._visit is not None:
-            self._application.conclude(self._visit, None)
+        if self._state == _BODY and self._context is not None:
+            self._application.conclude(self._context, None)
         if self._state != _ANSWERING:
             # A payment goes on although its client has gone, and whoever stops the host waits for it.
             self._connections.open.discard(self)
@@ -170,19 +170,19 @@ class HttpConnection(asyncio.BufferedProtocol):
             return len(data)
         head = self._reader.read()
         self._reader = parsing.HeadReader()
-        visit = self._visit = self._application.admit(head, self._address, is_secure=self._is_secure)
+        context = self._context = self._application.admit(head, self._address, is_secure=self._is_secure)
         length = head.body_length
         if 0 <= length <= len(data) - at:
             # Nearly every request is here to its last byte.
-            self._serve(visit, data[at : at + length])
+            self._serve(context, data[at : at + length])
             return at + length
-        refused = visit.refused
+        refused = context.refused
         if refused is not None and (refused.is_last or head.expects_continue):
             # Nobody waits for a body that will not be sent, or that is too large to be read.
-            self._finish(visit, refused, is_body_unread=True)
+            self._finish(context, refused, is_body_unread=True)
             return at
         if length == parsing.CHUNKED:
-            self._body = parsing.ChunkedBody(visit.body_bytes_max, is_kept=refused is None)
+            self._body = parsing.ChunkedBody(context.body_bytes_max, is_kept=refused is None)
         else:
             self._body = parsing.SizedBody(length, is_kept=refused is None)
         self._state = _BODY
@@ -193,23 +193,23 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _take_body(self, data: bytes, at: int) -> int:
         assert self._body is not None
-        assert self._visit is not None
+        assert self._context is not None
         at = self._body.feed(data, at)
         if self._body.is_complete:
-            self._serve(self._visit, self._body.read())
+            self._serve(self._context, self._body.read())
         return at
 
-    def _serve(self, visit: request.Visit, body: bytes) -> None:
+    def _serve(self, context: request.RequestContext, body: bytes) -> None:
         self._state, self._deadline, self._body = _ANSWERING, inf, None
-        if visit.refused is not None:
-            self._finish(visit, visit.refused)
+        if context.refused is not None:
+            self._finish(context, context.refused)
         else:
-            self._task = self._loop.create_task(self._answer(visit, body))
+            self._task = self._loop.create_task(self._answer(context, body))
 
-    async def _answer(self, visit: request.Visit, body: bytes) -> None:
+    async def _answer(self, context: request.RequestContext, body: bytes) -> None:
         try:
-            reply = await self._application.answer(visit, body)
-            self._finish(visit, reply)
+            reply = await self._application.answer(context, body)
+            self._finish(context, reply)
         finally:
             self._task = None
             if self._transport is None:
@@ -221,15 +221,17 @@ class HttpConnection(asyncio.BufferedProtocol):
         else:
             self._state = _HEAD
 
-    def _finish(self, visit: request.Visit, reply: request.Reply, *, is_body_unread: bool = False) -> None:
+    def _finish(self, context: request.RequestContext, reply: request.Reply, *, is_body_unread: bool = False) -> None:
         """Write the answer; afterwards the connection is ready for the next request, or closed."""
-        assert visit.head is not None
-        is_last = self._is_last or reply.is_last or visit.head.is_last or is_body_unread
+        assert context.head is not None
+        is_last = self._is_last or reply.is_last or context.head.is_last or is_body_unread
         if self._rest and not is_last:
             is_last = not _begins_request(self._rest)
-        self._visit = None
-        self._write(render_reply(reply, is_secure=visit.is_secure, is_last=is_last, has_body=visit.method != "HEAD"))
-        self._application.conclude(visit, reply)
+        self._context = None
+        self._write(
+            render_reply(reply, is_secure=context.is_secure, is_last=is_last, has_body=context.method != "HEAD")
+        )
+        self._application.conclude(context, reply)
         if is_last:
             self._close(lingers=is_body_unread)
         else:
@@ -258,13 +260,13 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer what cannot be read on, and close."""
-        visit, self._visit = self._visit if self._state == _BODY else None, None
-        reply = (visit and visit.refused) or self._application.refuse(refusal, visit)
-        has_body = visit is None or visit.method != "HEAD"
-        is_secure = self._is_secure if visit is None else visit.is_secure
+        context, self._context = self._context if self._state == _BODY else None, None
+        reply = (context and context.refused) or self._application.refuse(refusal, context)
+        has_body = context is None or context.method != "HEAD"
+        is_secure = self._is_secure if context is None else context.is_secure
         self._write(render_reply(reply, is_secure=is_secure, is_last=True, has_body=has_body))
-        if visit is not None:
-            self._application.conclude(visit, reply)
+        if context is not None:
+            self._application.conclude(context, reply)
         self._close(lingers=True)
 
     # Writing and closing.
@@ -303,9 +305,9 @@ class HttpConnection(asyncio.BufferedProtocol):
 
 
 def _begins_request(data: bytes) -> bool:
-    """Whether what came behind a request may be another one.
+    """Tells whether the bytes behind a request may be another request.
 
-    A client that counts the length of its body in characters leaves the end of it here; its answer is the last one.
+    A client that counts the length of its body in characters leaves the rest of it here; its connection is then closed.
     """
     try:
         reader = parsing.HeadReader()

@@ -1,4 +1,4 @@
-"""Requests, callers and replies as handlers see them, the rows of the route table, and the exchange of one request.
+"""Requests, callers and replies as handlers see them, the rows of the route table, and the context of one request.
 
 How they are carried is not known here.
 """
@@ -35,7 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     address: str = ""
     """The caller's, as far as it is known."""
     body: bytes = b""
-    """As it came, where the route takes something else than a form."""
+    """The raw body, if the route does not take a form."""
 
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)
@@ -47,11 +47,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """Who was recognised, and on which of its channels it speaks."""
+    """The merchant that calls, and the channel that it named."""
 
     merchant_id: MerchantId
     channel: Channel | None
-    """None where the route does not need an entity and none was named."""
+    """It is None if the route does not need an entity and none was named."""
     ndc: str
 
 
@@ -61,7 +61,7 @@ class Reply(msgspec.Struct, frozen=True):
     content_type: bytes = JSON
     headers: tuple[tuple[bytes, bytes], ...] = ()
     is_last: bool = False
-    """Whether the connection is closed after it, because the rest of the request was not read."""
+    """The connection is closed after this reply, because the rest of the request was not read."""
 
     def __post_init__(self) -> None:
         for name, value in self.headers:
@@ -71,7 +71,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Access(Enum):
-    """What a route asks of its caller before its handler runs."""
+    """The credentials that a route demands before its handler runs."""
 
     OPEN = "open"
     TOKEN = "token"
@@ -95,19 +95,19 @@ class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     access: Access
     handler: Handler | OpenHandler
     hides_path: bool = False
-    """Whether a name in its path is a secret, which no log may show."""
+    """A name in its path is a secret, which no log may show."""
     is_for_any_origin: bool = False
-    """Whether scripts of any shop's page may read its answers, refusals too."""
+    """Scripts of any shop's page may read its answers, refusals too."""
     is_for_probes: bool = False
-    """Whether a proxy may ask it by plain HTTP, to learn how the host is."""
+    """A proxy may request it by plain HTTP, to check the health of the host."""
     traces_checkout: bool = False
-    """Whether its refusals carry the checkout that its path names as their `ndc`, as its answers do."""
+    """Its refusals carry the id of the checkout as their `ndc`, as its answers do."""
     takes_parameters: bool = False
-    """Whether its body has parameters of the catalogue although no entity is named; every route with an entity does."""
+    """Its body has parameters of the catalogue although no entity is named; every route with an entity has them."""
     also_takes: frozenset[str] = frozenset()
     """Names of its own, which have no row in the catalogue."""
     takes_bytes: bool = False
-    """Whether its body is not a form but bytes for the handler to read."""
+    """Its body is not a form but bytes for the handler to read."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -157,16 +157,18 @@ def redirect(base_url: str, head: Head) -> Reply:
     return Reply(307, b"", b"text/plain", ((b"location", base_url.encode() + target),))
 
 
-class Visit(msgspec.Struct):
+class RequestContext(msgspec.Struct):
+    """The state of one request from its head to its answer."""
+
     trace: str
     ndc: str
     method: str
     path: str
-    """Returns the form that a log may show."""
+    """The path as a log may show it."""
     operation: str = "unknown"
     is_for_any_origin: bool = False
     checkout_id: str = ""
-    """The ndc of refusals of a checkout's form. Whoever has this id can pay the checkout, so no log shows it."""
+    """The ndc of refusals of a checkout's form. This id is enough to pay the checkout, so no log shows it."""
     head: Head | None = None
     match: Match | None = None
     address: str = ""

@@ -48,9 +48,9 @@ class RouteTable:
         return self._plain.get((method, path)) or self._match_shape(method, path)
 
     def hide(self, path: str) -> str:
-        """The path as a log may show it, before anybody knows whether its row is found.
+        """Returns the path as a log may show it, whether a row is found for it or not.
 
-        Who names a secret by another method, too late or with a word too many names it all the same.
+        A path with a wrong method or a word too many contains the secret all the same.
         """
         if path in self._open:
             return path
@@ -75,12 +75,12 @@ class RouteTable:
 
 
 def _methods_of(row: RouteRow) -> tuple[str, ...]:
-    """HEAD works wherever GET does: it is the same request, answered without its body."""
+    """Returns the methods of a row; HEAD is GET answered without its body."""
     return ("GET", "HEAD") if row.method == "GET" else (row.method,)
 
 
 def _split(path: str) -> list[str]:
-    """Empty words vanish: `//v1/payments/` is `/v1/payments`, as public clients write it."""
+    """Splits a path without empty words, because some clients write `//v1/payments/`."""
     return [word for word in path.split("/") if word]
 
 
@@ -89,7 +89,7 @@ def _cut_before_gap(path: str) -> tuple[str, ...]:
 
 
 def _cut_after_gap(path: str) -> str:
-    """Rows that share the words before a secret are told apart by their operation, which a log shows too."""
+    """Cuts a path after its first gap; a log also shows the operation, which tells such paths apart."""
     return path.partition("}")[0] + "}"
 
 
@@ -109,7 +109,7 @@ async def answer_preflight(request: Request, app: App) -> Reply:  # noqa: ARG001
 
 
 def open_to_all_origins(rows: Iterable[RouteRow]) -> Iterator[RouteRow]:
-    """The rows, and beside each that any origin may read what a browser or a proxy asks about it first."""
+    """Yields the rows, and the preflight row of each path that any origin may read."""
     asked: set[str] = set()
     for row in rows:
         yield row

@@ -21,42 +21,44 @@ from tollgate.operations.app import App
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.web import parsing, routes
 from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, recognise
-from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow, Visit, redirect
+from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RequestContext, RouteRow, redirect
 from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
 
 _log = logging.getLogger("tollgate.guard")
 
 RETRY_AFTER_S = 5
-"""How soon a client may try again while the database takes no writes."""
+"""Seconds after which a client may try again while the database takes no writes."""
 
 _CHALLENGE = b'Bearer realm="tollgate", error="invalid_token", error_description="Invalid Authorization header!"'
 
 
-async def guard(work: Awaitable[Reply], visit: Visit, envelope: answers.Envelope, clock: values.Clock) -> Reply:
+async def guard(
+    work: Awaitable[Reply], context: RequestContext, envelope: answers.Envelope, clock: values.Clock
+) -> Reply:
     try:
         return await work
     except values.Refusal as refusal:
-        return render_refusal(refusal, visit.refusal_ndc, envelope, clock)
+        return render_refusal(refusal, context.refusal_ndc, envelope, clock)
     except (Unavailable, Damaged) as fault:
         # Nothing was begun: a payment that was started and could not be completed raises another exception.
-        facts = {"ndc": visit.ndc, "operation": visit.operation, "why": str(fault)}
+        facts = {"ndc": context.ndc, "operation": context.operation, "why": str(fault)}
         _log.error("database unavailable", extra=facts)
         later = values.TemporarilyUnavailable(get_result(codes.UNAVAILABLE), RETRY_AFTER_S)
-        return render_refusal(later, visit.ndc, envelope, clock)
+        return render_refusal(later, context.ndc, envelope, clock)
     except Exception:
-        return _answer_breakage(visit, envelope, clock)
+        return _answer_breakage(context, envelope, clock)
 
 
 def guard_head(
-    check: Callable[[], None], visit: Visit, envelope: answers.Envelope, clock: values.Clock
+    check: Callable[[], None], context: RequestContext, envelope: answers.Envelope, clock: values.Clock
 ) -> Reply | None:
     """Runs the check of a request's head, and returns the answer to one that does not pass."""
     try:
         check()
     except values.Refusal as refusal:
-        return render_refusal(refusal, visit.refusal_ndc, envelope, clock)
+        return render_refusal(refusal, context.refusal_ndc, envelope, clock)
     except Exception:
-        return _answer_breakage(visit, envelope, clock)
+        return _answer_breakage(context, envelope, clock)
     return None
 
 
@@ -70,11 +72,11 @@ def guard_upkeep(work: Callable[[], None]) -> bool:
     return True
 
 
-def _answer_breakage(visit: Visit, envelope: answers.Envelope, clock: values.Clock) -> Reply:
+def _answer_breakage(context: RequestContext, envelope: answers.Envelope, clock: values.Clock) -> Reply:
     """Logs the exception that is being handled, and answers without its details."""
-    _log.exception("breakage", extra={"ndc": visit.ndc, "operation": visit.operation})
+    _log.exception("breakage", extra={"ndc": context.ndc, "operation": context.operation})
     # The answer carries the ndc of the log line, by which an operator finds the reason.
-    return render_refusal(values.Refusal(get_result(codes.INTERNAL_ERROR)), visit.ndc, envelope, clock)
+    return render_refusal(values.Refusal(get_result(codes.INTERNAL_ERROR)), context.ndc, envelope, clock)
 
 
 def render_refusal(refusal: values.Refusal, ndc: str, envelope: answers.Envelope, clock: values.Clock) -> Reply:
@@ -114,121 +116,123 @@ class Gateway:
         self._requires_tls = requires_tls
         self._in_flight = 0
 
-    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> Visit:
+    def admit(self, head: parsing.Head, peer: str, *, is_secure: bool) -> RequestContext:
         """Decides by the head alone whether the body is read."""
         trace = self._app.random_bytes(16).hex()
-        visit = Visit(trace, trace, head.method, self._routes.hide(head.path), head=head, began=perf_counter())
+        context = RequestContext(
+            trace, trace, head.method, self._routes.hide(head.path), head=head, began=perf_counter()
+        )
         self._in_flight += 1
-        check = partial(self._check_head, visit, head, peer, is_secure=is_secure)
-        reply = guard_head(check, visit, self._app.envelope, self._app.clock)
+        check = partial(self._check_head, context, head, peer, is_secure=is_secure)
+        reply = guard_head(check, context, self._app.envelope, self._app.clock)
         if reply is not None:
-            visit.refused = _open_to_origins(reply) if visit.is_for_any_origin else reply
-        return visit
+            context.refused = _open_to_origins(reply) if context.is_for_any_origin else reply
+        return context
 
-    async def answer(self, visit: Visit, body: bytes) -> Reply:
-        reply = await guard(self._answer(visit, body), visit, self._app.envelope, self._app.clock)
-        if visit.warning:
-            reply = msgspec.structs.replace(reply, headers=(*reply.headers, (HEADER, visit.warning)))
-        return _open_to_origins(reply) if visit.is_for_any_origin else reply
+    async def answer(self, context: RequestContext, body: bytes) -> Reply:
+        reply = await guard(self._answer(context, body), context, self._app.envelope, self._app.clock)
+        if context.warning:
+            reply = msgspec.structs.replace(reply, headers=(*reply.headers, (HEADER, context.warning)))
+        return _open_to_origins(reply) if context.is_for_any_origin else reply
 
-    def refuse(self, refusal: values.Refusal, visit: Visit | None) -> Reply:
-        ndc = visit.refusal_ndc if visit else self._app.random_bytes(16).hex()
+    def refuse(self, refusal: values.Refusal, context: RequestContext | None) -> Reply:
+        ndc = context.refusal_ndc if context else self._app.random_bytes(16).hex()
         reply = render_refusal(refusal, ndc, self._app.envelope, self._app.clock)
-        if visit is None:
+        if context is None:
             # No request was read, so nobody concludes it.
             count_request("unknown", reply.status, 0.0)
             return reply
-        return _open_to_origins(reply) if visit.is_for_any_origin else reply
+        return _open_to_origins(reply) if context.is_for_any_origin else reply
 
-    def conclude(self, visit: Visit, reply: Reply | None) -> None:
+    def conclude(self, context: RequestContext, reply: Reply | None) -> None:
         self._in_flight -= 1
         if reply is None:
             return
-        seconds = perf_counter() - visit.began
-        count_request(visit.operation, reply.status, seconds)
-        log_access(visit, reply.status, seconds)
+        seconds = perf_counter() - context.began
+        count_request(context.operation, reply.status, seconds)
+        log_access(context, reply.status, seconds)
 
-    def _check_head(self, visit: Visit, head: parsing.Head, peer: str, *, is_secure: bool) -> None:
-        visit.body_bytes_max = LIMITS.body_bytes_max
+    def _check_head(self, context: RequestContext, head: parsing.Head, peer: str, *, is_secure: bool) -> None:
+        context.body_bytes_max = LIMITS.body_bytes_max
         origin = self._proxies.get_request_origin(head, peer, is_secure=is_secure)
-        visit.address, visit.is_secure = origin.address, origin.is_secure
+        context.address, context.is_secure = origin.address, origin.is_secure
         is_plain = self._requires_tls and not origin.is_secure
         if is_plain and not origin.is_through_proxy:
             raise values.Forbidden(
                 get_result(codes.UNAUTHENTICATED), "this host is reached by https, through its proxy"
             )
-        match = visit.match = self._routes.find(visit.method, head.path)
+        match = context.match = self._routes.find(context.method, head.path)
         row = match.row
-        visit.operation, visit.is_for_any_origin = row.operation, row.is_for_any_origin
+        context.operation, context.is_for_any_origin = row.operation, row.is_for_any_origin
         if row.traces_checkout and values.find_node(match.names[0]) is not None:
-            visit.checkout_id = match.names[0]
+            context.checkout_id = match.names[0]
         if is_plain and not row.is_for_probes:
-            visit.refused = redirect(self._app.base_url, head)
+            context.refused = redirect(self._app.base_url, head)
             return
         # After the row is known, so that a shop's script can read that it shall come back.
         if self._in_flight > LIMITS.requests_in_flight_max:
             raise values.Overloaded(get_result(codes.UNAVAILABLE), retry_after_s=1)
         _check_repeated(head)
-        self._check_right_to_send(visit, head, row)
+        self._check_right_to_send(context, head, row)
 
-    def _check_right_to_send(self, visit: Visit, head: parsing.Head, row: RouteRow) -> None:
+    def _check_right_to_send(self, context: RequestContext, head: parsing.Head, row: RouteRow) -> None:
         """Refuses a large body unless the header has a known token, before anything of the body is read."""
         if head.body_length > LIMITS.body_bytes_max:
             raise parsing.make_body_too_large(LIMITS.body_bytes_max)
         if row.access is not Access.OPEN:
             try:
-                visit.credential = find_credential(head.headers.get(b"authorization"), self._app.merchants)
+                context.credential = find_credential(head.headers.get(b"authorization"), self._app.merchants)
             except values.WrongToken:
-                self._slow_down(visit)
+                self._slow_down(context)
                 raise
-        if visit.credential is not None:
+        if context.credential is not None:
             return
-        visit.body_bytes_max = LIMITS.unauthorized_body_bytes_max
-        if head.body_length <= visit.body_bytes_max:
+        context.body_bytes_max = LIMITS.unauthorized_body_bytes_max
+        if head.body_length <= context.body_bytes_max:
             return
         if row.access is Access.OPEN:
-            raise parsing.make_body_too_large(visit.body_bytes_max)
-        detail = f"a body of more than {visit.body_bytes_max} bytes needs an Authorization header"
+            raise parsing.make_body_too_large(context.body_bytes_max)
+        detail = f"a body of more than {context.body_bytes_max} bytes needs an Authorization header"
         raise values.Unauthenticated(get_result(codes.UNAUTHENTICATED), detail)
 
-    def _slow_down(self, visit: Visit) -> None:
+    def _slow_down(self, context: RequestContext) -> None:
         """Throttles wrong tokens alone, so that a merchant in the same network as a guesser is served as before."""
-        self._throttles.check(WRONG_TOKEN, get_network(visit.address), None)
+        self._throttles.check(WRONG_TOKEN, get_network(context.address), None)
 
-    async def _answer(self, visit: Visit, body: bytes) -> Reply:
-        head, match = visit.head, visit.match
+    async def _answer(self, context: RequestContext, body: bytes) -> Reply:
+        head, match = context.head, context.match
         if head is None or match is None:
             raise LookupError("a request was answered before its head was admitted")
         row = match.row
         request = Request(
-            method=visit.method,
+            method=context.method,
             path="/" + "/".join(filter(None, head.path.split("/"))),
             names=match.names,
             headers=head.headers,
             pairs=[] if row.takes_bytes else _read_pairs(row.method, head.headers, head.query, body),
-            trace=visit.trace,
+            trace=context.trace,
             operation=row.operation,
-            address=visit.address,
+            address=context.address,
             body=body if row.takes_bytes else b"",
         )
         if row.access is Access.OPEN:
             self._throttles.check(row.operation, get_network(request.address), None)
-            self._warn(request, row, visit)
+            self._warn(request, row, context)
             return await cast(OpenHandler, row.handler)(request, self._app)
         try:
-            caller = recognise(request, row.access, self._app.merchants, visit.credential)
+            caller = recognise(request, row.access, self._app.merchants, context.credential)
         except values.WrongToken:
-            self._slow_down(visit)
+            self._slow_down(context)
             raise
-        visit.ndc = caller.ndc
+        context.ndc = caller.ndc
         counted = caller.channel.id if caller.channel else caller.merchant_id
         self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
-        self._warn(request, row, visit)
+        self._warn(request, row, context)
         return await cast(Handler, row.handler)(request, caller, self._app)
 
-    def _warn(self, request: Request, row: RouteRow, visit: Visit) -> None:
+    def _warn(self, request: Request, row: RouteRow, context: RequestContext) -> None:
         if not self._app.is_live:
-            visit.warning = warn_of_unknown(request.pairs, row, visit)
+            context.warning = warn_of_unknown(request.pairs, row, context)
 
 
 def _open_to_origins(reply: Reply) -> Reply:
@@ -236,7 +240,7 @@ def _open_to_origins(reply: Reply) -> Reply:
 
 
 def _check_repeated(head: parsing.Head) -> None:
-    """A header that decides who asks, or for what, is sent once: of two, a proxy might read the other."""
+    """Refuses a repeated header that decides about the request, because a proxy might read the other one."""
     for name in head.repeated & _DECISIVE_HEADERS if head.repeated else ():
         raise values.Refusal(
             get_result(codes.MALFORMED_REQUEST), f"the {name.decode().title()} header must not be repeated"
@@ -244,10 +248,7 @@ def _check_repeated(head: parsing.Head) -> None:
 
 
 def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> fields.Pairs:
-    """A POST's data comes in its body; of its query only the caller's identity counts.
-
-    GET and DELETE speak by query.
-    """
+    """Reads the pairs of a request: a POST sends them in its body, and only the caller's identity in its query."""
     sent_in_query = fields.read_form(query)
     if method != "POST":
         return sent_in_query + fields.read_form(body) if method == "DELETE" else sent_in_query

@@ -1,4 +1,4 @@
-"""What operators see of requests: metrics for Prometheus, the access log, warnings about unknown parameters.
+"""Shows requests to operators: metrics for Prometheus, the access log, warnings about unknown parameters.
 
 Labels come from tables only, so that no caller can invent a series.
 """
@@ -19,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from tollgate.catalog import card_numbers, suggestions
 from tollgate.contract.fields import Pairs, list_unknown
 from tollgate.values import hide_checkout_ids
-from tollgate.web.request import Access, RouteRow, Visit
+from tollgate.web.request import Access, RequestContext, RouteRow
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 
@@ -36,7 +36,7 @@ _timers: dict[str, Histogram] = {}
 
 
 def count_request(operation: str, status: int, seconds: float) -> None:
-    """Children are kept, because looking one up by label costs more than counting."""
+    """Counts a request; counters are cached, because looking one up by its labels costs more than counting."""
     key = ("request", operation, str(status))
     counter = _children.get(key)
     if counter is None:
@@ -62,7 +62,7 @@ def count_limit(limit: str) -> None:
 
 
 def render_metrics() -> bytes:
-    """Of this process, or of all workers of a host where they share a folder for it."""
+    """Returns the metrics of this process, or of all workers of a host if they share a folder for them."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()
@@ -74,8 +74,7 @@ def render_metrics() -> bytes:
 _access_log = logging.getLogger("tollgate.access")
 
 _lines: list[bytes] = []
-"""Of this turn of the loop. They are written together, because every write is a visit to the kernel, and payments that
-share a commit are answered in one turn."""
+"""The lines of this turn of the loop, which are written together: a system call for each would cost too much."""
 
 
 _render: Callable[[Mapping[str, object]], str] | None = None
@@ -88,18 +87,18 @@ def write_access_lines(render: Callable[[Mapping[str, object]], str] | None) -> 
     _render = render
 
 
-def log_access(visit: Visit, status: int, seconds: float) -> None:
+def log_access(context: RequestContext, status: int, seconds: float) -> None:
     if not _access_log.isEnabledFor(logging.INFO):
         return
     told = {
         "level": "info",
         "log": _access_log.name,
         "event": "request",
-        "ndc": hide_checkout_ids(visit.ndc),
-        "method": visit.method,
+        "ndc": hide_checkout_ids(context.ndc),
+        "method": context.method,
         # Without its query, which may carry what a log must not; the path itself is the caller's text too.
-        "path": card_numbers.hide_card_numbers(visit.path),
-        "operation": visit.operation,
+        "path": card_numbers.hide_card_numbers(context.path),
+        "operation": context.operation,
         "status": status,
         "ms": round(seconds * 1000, 2),
     }
@@ -131,7 +130,7 @@ _UNSAFE_REST = re.compile(r"[^A-Za-z0-9._\[\]-].*", re.DOTALL)
 _DIGIT = re.compile(r"\d")
 
 
-def warn_of_unknown(pairs: Pairs, row: RouteRow, visit: Visit) -> bytes:
+def warn_of_unknown(pairs: Pairs, row: RouteRow, context: RequestContext) -> bytes:
     """Returns the value of the header, empty if every name is known, and writes the log line."""
     if row.access is not Access.ENTITY and not row.takes_parameters:
         return b""
@@ -144,7 +143,8 @@ def warn_of_unknown(pairs: Pairs, row: RouteRow, visit: Visit) -> bytes:
         described.append(f"and {len(names) - _NAMES_MAX} more")
     warning = f"unknown parameters ignored: {', '.join(described)}"
     _parameter_log.warning(
-        "unknown parameters ignored", extra={"ndc": visit.ndc, "operation": visit.operation, "parameters": described}
+        "unknown parameters ignored",
+        extra={"ndc": context.ndc, "operation": context.operation, "parameters": described},
     )
     return warning.encode("ascii")
 

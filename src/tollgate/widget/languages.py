@@ -47,7 +47,7 @@ def read_language(code: str) -> Mapping[str, str]:
 
 
 def check_languages(languages: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """What is missing, too much or out of order in each language, compared with the fallback."""
+    """Lists the texts that a language lacks, has beyond the fallback, or has in another order."""
     keys = tuple(languages[FALLBACK])
     faults = []
     for code, texts in languages.items():

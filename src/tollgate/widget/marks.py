@@ -25,7 +25,7 @@ class Mark:
     panel: str
     ink: str
     colours: tuple[str, ...] = ()
-    """What the shape is painted with besides panel and letters, in the order of its drawing."""
+    """The colours of the shape besides panel and letters, in the order of drawing."""
 
 
 MARK_ROWS: tuple[Mark, ...] = (
@@ -83,7 +83,7 @@ _NARROW, _WIDE = frozenset("fijlrtI.'()- 1/"), frozenset("mwMW")
 
 
 def estimate_width(text: str, font_size: float) -> float:
-    """About how wide bold letters run, so that a text can be given a size before a browser has seen it."""
+    """Estimates the width of bold letters."""
     ems = sum(_estimate_letter(letter) for letter in text)
     return ems * font_size
 
@@ -97,7 +97,7 @@ def _estimate_letter(letter: str) -> float:
 
 
 def split_label(text: str) -> tuple[str, ...]:
-    """A long label in two lines of about the same length."""
+    """Splits a long label into two lines of about the same length."""
     words = text.split(" ")
     if len(text) <= 9 or len(words) == 1:
         return (text,)
@@ -114,7 +114,7 @@ def _letters(
     width_max: float = TEXT_WIDTH_MAX,
     size_max: float = _FONT_SIZE_MAX,
 ) -> str:
-    """Lines around a middle. Their length is told to the browser, so that no font can run over the edge."""
+    """Renders lines around a middle, with a length for the browser, so that no font runs over the edge."""
     lines = split_label(text)
     size = min(size_max, min(width_max / estimate_width(line, 1) for line in lines))
     if len(lines) > 1:

@@ -42,7 +42,7 @@ ROUTES = Routes()
 
 class Field(msgspec.Struct, frozen=True):
     label: str
-    """Until the shop's script has told a text in the shopper's language."""
+    """The label until the shop's script has sent one in the shopper's language."""
     keyboard: str
     completion: str
 
@@ -144,7 +144,7 @@ class Script(msgspec.Struct, frozen=True):
     body: bytes
     gzipped: bytes
     integrity: str
-    """As the integrity attribute of a script tag spells the hash."""
+    """The hash, as the integrity attribute of a script tag spells it."""
     version: str
 
 
@@ -154,7 +154,7 @@ def make_script(body: bytes, version: str) -> Script:
 
 
 def make_version(contents: Iterable[bytes]) -> str:
-    """One name for all files of a release; browsers keep them under it for good."""
+    """Returns one version for all files of a release, under which browsers cache them for good."""
     digest = hashlib.sha256()
     for content in contents:
         digest.update(len(content).to_bytes(8, "big") + content)
@@ -162,14 +162,14 @@ def make_version(contents: Iterable[bytes]) -> str:
 
 
 def _render_languages() -> str:
-    """Texts in the order of one list of keys, so that no key is sent once for every language."""
+    """Renders all texts in the order of one list of keys, so that keys are not repeated for every language."""
     keys = sorted(LANGUAGES["en"])
     table = {code: [texts[key] for key in keys] for code, texts in sorted(LANGUAGES.items())}
     return f"const TEXT_KEYS = {_render(keys)};\nconst TEXTS = {_render(table)};\nconst ALIASES = {_render(ALIASES)};"
 
 
 def _render(value: object) -> str:
-    """Such JSON is JavaScript too, in an order that does not depend on chance."""
+    """Renders JSON that is JavaScript too, in a fixed order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=isinstance(value, Mapping))
 
 
@@ -230,7 +230,7 @@ async def read_widget_asset(request: Request, _app: App) -> Reply:
     asset = ASSETS.get(name)
     if asset is None:
         raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
-    # A form from before a release still gets its files, but nobody keeps them under the name of the older ones.
+    # A form from before a release still gets its files, but must not cache them under the older version.
     kept = _KEPT_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
     return _pack(request, asset.body, asset.gzipped, asset.content_type, (kept, _NO_PAGE))
 

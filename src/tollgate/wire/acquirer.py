@@ -17,7 +17,7 @@ class Unsent(Exception):
 
 
 class Forbidden(Unsent):
-    """Nobody may be sent to this address from here, today or later."""
+    """This host must never send to the address."""
 
 
 class Silent(Exception):
@@ -26,7 +26,7 @@ class Silent(Exception):
 
 class Wire(Protocol):
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        """Answer, or raise Unsent or Silent and nothing else."""
+        """Returns the answer, or raises Unsent or Silent, and nothing else."""
         ...
 
 

@@ -1,7 +1,6 @@
-"""Which addresses a host may send to: networks as rows, from the registries of IANA, for addresses that others wrote;
-and TLS for the systems that card data goes to.
+"""Decides which addresses a host may send to: networks as rows, from the registries of IANA, and TLS for card data.
 
-Names are not looked up here. What is asked about is the address that a connection is about to be made to.
+Names are not looked up here.
 """
 
 from dataclasses import dataclass
@@ -72,7 +71,7 @@ CLOSED = (
 
 
 def find_closed(address: str, *, is_live: bool) -> Closed | None:
-    """What keeps this host from going there; None where nothing does. Raises ValueError for what is no address.
+    """Finds the row that forbids an address; raises ValueError for what is no address.
 
     The narrowest row decides, so that one address of an open network can be closed, and the other way round.
     """
@@ -88,7 +87,7 @@ def may_carry_cards(url: str, *, is_live: bool, allows_plain_loopback: bool) -> 
     """Tells whether card data may be sent to this address: on a live host by https:// alone.
 
     Where the operator allows it, http:// is taken to a loopback address that is written as a number. A name is
-    refused, even `localhost`, because somebody else may decide what it leads to.
+    refused, even `localhost`, because others may decide where it leads.
     """
     if not is_live:
         return True

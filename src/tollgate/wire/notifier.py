@@ -1,6 +1,6 @@
-"""Carries word to addresses that others wrote, such as a shop's: nothing is followed, kept or believed on the way.
+"""Sends notifications to addresses that others wrote, such as a shop's, without redirects or shared connections.
 
-The guard stands where a connection is made, so that no name, spelling or second lookup leads around it.
+An address is checked where the connection is made, so that no name, spelling or second lookup leads around the check.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ _HEADERS = {"User-Agent": "Tollgate", "Accept": "*/*", "Accept-Encoding": "ident
 _SCHEMES = frozenset({"http", "https"})
 _VISIBLE = "".join(chr(code) for code in range(0x21, 0x7F))
 _NAMES_AT_ONCE = 64
-"""Lookups that hang cannot be called back, so there is room for more of them than there are couriers under way."""
+"""A lookup that hangs cannot be cancelled, so there may be more of them than notifications in flight."""
 
 _AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[str, int] | tuple[int, bytes]]
 
 
 class Notifier(Protocol):
     async def get(self, url: str, timeout_s: float) -> int:
-        """The status of the answer; or raises Unsent, Forbidden or Silent, and nothing else."""
+        """Returns the status of the answer, or raises Unsent, Forbidden or Silent, and nothing else."""
         ...
 
 
 class HttpNotifier:
-    """A connection of its own for every recovery task: nothing of one receiver is left for the next."""
+    """Sends each notification over a connection of its own, so that receivers share nothing."""
 
     def __init__(self, *, is_live: bool) -> None:
         self._is_live = is_live
@@ -44,7 +44,7 @@ class HttpNotifier:
         address = _read_address(url)
         timeout = aiohttp.ClientTimeout(
             total=timeout_s,
-            # Looking up the name counts too: who was never connected was told nothing.
+            # Looking up the name counts too: without a connection nothing was sent.
             connect=min(timeout_s / 2, LIMITS.acquirer_connect_timeout_s),
         )
         try:
@@ -70,7 +70,7 @@ class HttpNotifier:
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(
-                # Whoever sends couriers bounds how many; waiting here would count as silence.
+                # The sender bounds how many are in flight; waiting here would count as silence.
                 limit=0,
                 force_close=True,
                 use_dns_cache=False,
@@ -84,7 +84,7 @@ class HttpNotifier:
 
 
 class _ClosedAddress(OSError):
-    """The kind of fault by which a connector tells that it could not connect."""
+    """The address is closed; aiohttp reports it as a failed connection."""
 
 
 class _Names(AbstractResolver):
@@ -117,7 +117,7 @@ class _Names(AbstractResolver):
 
 
 def _open_socket(is_live: bool, info: _AddressInfo) -> socket.socket:
-    """For the very address that is connected to next. Odd spellings of an address are no address here."""
+    """Opens a socket for the very address that is connected to next; odd spellings of an address are refused."""
     family, kind, protocol, _, address = info
     try:
         is_closed = find_closed(str(address[0]), is_live=is_live) is not None
@@ -129,7 +129,7 @@ def _open_socket(is_live: bool, info: _AddressInfo) -> socket.socket:
 
 
 def _read_address(url: str) -> URL:
-    """As it was written, because shops sign their own; only what no request line may hold is escaped."""
+    """Reads an address as it was written, because shops sign theirs; only illegal characters are escaped."""
     try:
         address = URL(quote(url, safe=_VISIBLE), encoded=True) if url.isascii() else URL(url)
         is_complete = bool(address.host) and address.port is not None
@@ -142,7 +142,7 @@ def _read_address(url: str) -> URL:
 
 
 async def _read_some(reply: aiohttp.ClientResponse) -> None:
-    """So that an honest receiver can finish its answer, and no other can keep us."""
+    """Reads a bounded part of the answer, so that an honest receiver can finish it."""
     left = LIMITS.receiver_reply_bytes_max
     while left > 0 and not reply.content.at_eof():
         left -= len(await reply.content.read(left))

@@ -17,8 +17,7 @@ from tollgate.values import SystemClock
 from tollgate.web.callers import Proxies
 from tollgate.web.connections import Connections
 from tollgate.web.parsing import Head
-from tollgate.web.request import Reply
-from tollgate.web.request import Visit as AdmittedVisit
+from tollgate.web.request import Reply, RequestContext
 
 ROOM = 3
 Visit = Callable[[int, Connections], Awaitable[None]]
@@ -27,7 +26,7 @@ Visit = Callable[[int, Connections], Awaitable[None]]
 class Flood(Redirector):
     """Answers every request with more than fits into the buffers of a connection."""
 
-    def admit(self, head: Head, peer: str, *, is_secure: bool) -> AdmittedVisit:
+    def admit(self, head: Head, peer: str, *, is_secure: bool) -> RequestContext:
         visit = super().admit(head, peer, is_secure=is_secure)
         visit.refused = Reply(200, b"x" * 32 * 1024 * 1024)
         return visit

@@ -23,7 +23,7 @@ from tollgate.hosting.log import (
     set_up_logs,
     wants_colours,
 )
-from tollgate.web.request import Visit
+from tollgate.web.request import RequestContext
 from tollgate.web.telemetry import log_access
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -153,7 +153,7 @@ async def test_the_access_log_has_the_form_of_all_other_lines(
     log_format: LogFormat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with terminal(monkeypatch, log_format) as reading:
-        log_access(Visit("0" * 32, "8a" + "1" * 30, "GET", "/v1/\x1b[2J", "read"), 404, 0.01)
+        log_access(RequestContext("0" * 32, "8a" + "1" * 30, "GET", "/v1/\x1b[2J", "read"), 404, 0.01)
         await asyncio.sleep(0)
         line = os.read(reading, 1000)
 

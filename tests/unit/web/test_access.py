@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tollgate.web.request import Visit
+from tollgate.web.request import RequestContext
 from tollgate.web.telemetry import log_access
 
 pytestmark = pytest.mark.anyio
@@ -21,14 +21,14 @@ def level(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     logging.getLogger("tollgate.access").manager._clear_cache()  # type: ignore[attr-defined]
 
 
-def make_visit(path: str = "/v1/payments") -> Visit:
-    return Visit("0" * 32, "8a" + "1" * 30, "POST", path, "create_payment")
+def make_context(path: str = "/v1/payments") -> RequestContext:
+    return RequestContext("0" * 32, "8a" + "1" * 30, "POST", path, "create_payment")
 
 
 @pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("level", [logging.INFO], indirect=True)
 async def test_an_answer_is_one_line_of_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    log_access(make_visit(), 200, 0.01234)
+    log_access(make_context(), 200, 0.01234)
     await asyncio.sleep(0)
 
     written = capfdbinary.readouterr().err
@@ -52,7 +52,7 @@ async def test_an_answer_is_one_line_of_json(capfdbinary: pytest.CaptureFixture[
 @pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("level", [logging.INFO], indirect=True)
 async def test_a_card_number_in_a_path_leaves_as_stars(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    log_access(make_visit("/v1/payments/4200000000000000"), 404, 0.001)
+    log_access(make_context("/v1/payments/4200000000000000"), 404, 0.001)
     await asyncio.sleep(0)
 
     assert json.loads(capfdbinary.readouterr().err)["path"] == "/v1/payments/" + "*" * 16
@@ -61,7 +61,7 @@ async def test_a_card_number_in_a_path_leaves_as_stars(capfdbinary: pytest.Captu
 @pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("level", [logging.WARNING], indirect=True)
 async def test_nothing_is_written_when_only_warnings_are_wanted(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    log_access(make_visit(), 200, 0.001)
+    log_access(make_context(), 200, 0.001)
     await asyncio.sleep(0)
 
     assert capfdbinary.readouterr().err == b""
@@ -74,10 +74,10 @@ async def test_answers_of_one_turn_are_written_together_and_in_order(monkeypatch
     monkeypatch.setattr(sys, "stderr", Recorder(written))
 
     for status in (200, 400):
-        log_access(make_visit(), status, 0.001)
+        log_access(make_context(), status, 0.001)
     assert written == []
     await asyncio.sleep(0)
-    log_access(make_visit(), 500, 0.001)
+    log_access(make_context(), 500, 0.001)
     await asyncio.sleep(0)
 
     assert [[json.loads(line)["status"] for line in lines.splitlines()] for lines in written] == [[200, 400], [500]]
@@ -114,7 +114,7 @@ class Broken:
 async def test_a_log_that_cannot_be_written_fails_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", broken := Broken())
 
-    log_access(make_visit(), 200, 0.001)
+    log_access(make_context(), 200, 0.001)
     await asyncio.sleep(0)
 
     assert broken.is_asked

@@ -12,7 +12,7 @@ from tollgate.contract.answers import Envelope
 from tollgate.operations.charging import FateUnknown
 from tollgate.store.database import Damaged, Unavailable, Unconfirmed, Unwritable
 from tollgate.values import FixedClock, Overloaded, Refusal, TooLarge, TooMany, TooSlow, Unauthenticated, WrongMethod
-from tollgate.web.request import Reply, Visit
+from tollgate.web.request import Reply, RequestContext
 from tollgate.web.server import guard
 
 pytestmark = pytest.mark.anyio
@@ -26,7 +26,9 @@ async def run(outcome: Reply | Exception) -> Reply:
             raise outcome
         return outcome
 
-    return await guard(work(), Visit("trace", "8a01_ff", "POST", "/v1/payments"), Envelope("build"), FixedClock(1))
+    return await guard(
+        work(), RequestContext("trace", "8a01_ff", "POST", "/v1/payments"), Envelope("build"), FixedClock(1)
+    )
 
 
 async def test_an_answer_passes_unchanged() -> None:

@@ -15,7 +15,7 @@ from tollgate.web.callers import Proxies
 from tollgate.web.connections import Connections
 from tollgate.web.parsing import Head
 from tollgate.web.protocol import HttpConnection, _block
-from tollgate.web.request import Reply, Visit
+from tollgate.web.request import Reply, RequestContext
 
 pytestmark = pytest.mark.anyio
 
@@ -72,24 +72,24 @@ class Echo:
     bodies: list[bytes] = field(default_factory=list)
     concluded: list[int | None] = field(default_factory=list)
 
-    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit:
-        visit = Visit(peer, "", head.method, head.path, head=head, is_secure=is_secure, body_bytes_max=100)
+    def admit(self, head: Head, peer: str, *, is_secure: bool) -> RequestContext:
+        context = RequestContext(peer, "", head.method, head.path, head=head, is_secure=is_secure, body_bytes_max=100)
         if head.path == "/no":
-            visit.refused = Reply(404, b"no")
+            context.refused = Reply(404, b"no")
         elif head.body_length > 100:
-            visit.refused = Reply(413, b"large", is_last=True)
-        return visit
+            context.refused = Reply(413, b"large", is_last=True)
+        return context
 
-    async def answer(self, visit: Visit, body: bytes) -> Reply:
-        assert visit.refused is None
+    async def answer(self, context: RequestContext, body: bytes) -> Reply:
+        assert context.refused is None
         await self.gate.wait()
         self.bodies.append(body)
         return Reply(200, body)
 
-    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:  # noqa: ARG002
+    def refuse(self, refusal: Refusal, context: RequestContext | None) -> Reply:  # noqa: ARG002
         return Reply(refusal.status, b"refused", is_last=True)
 
-    def conclude(self, visit: Visit, reply: Reply | None) -> None:  # noqa: ARG002
+    def conclude(self, context: RequestContext, reply: Reply | None) -> None:  # noqa: ARG002
         self.concluded.append(reply.status if reply else None)
 
 

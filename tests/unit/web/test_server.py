@@ -16,7 +16,7 @@ from tollgate.operations.app import App
 from tollgate.web.api import ROUTES
 from tollgate.web.callers import Proxies, Throttles, configure_throttles
 from tollgate.web.parsing import HeadReader
-from tollgate.web.request import Access, Reply, Request, RouteRow, Visit
+from tollgate.web.request import Access, Reply, Request, RequestContext, RouteRow
 from tollgate.web.server import Gateway
 from unit.app_fixture import ScriptedWire, open_app
 
@@ -52,15 +52,15 @@ async def ask(
     path: str = "/wait",
     address: str = "",
 ) -> Reply:
-    visit = admit(gateway, headers, method=method, path=path, address=address)
-    reply = visit.refused or await gateway.answer(visit, b"")
-    gateway.conclude(visit, reply)
+    context = admit(gateway, headers, method=method, path=path, address=address)
+    reply = context.refused or await gateway.answer(context, b"")
+    gateway.conclude(context, reply)
     return reply
 
 
 def admit(
     gateway: Gateway, headers: Sequence[tuple[bytes, bytes]], *, method: str, path: str, address: str = ""
-) -> Visit:
+) -> RequestContext:
     reader = HeadReader()
     lines = [f"{method} {path} HTTP/1.1".encode(), *(b"%b: %b" % header for header in headers)]
     reader.feed(b"\r\n".join([*lines, b"", b""]), 0)
@@ -107,7 +107,7 @@ async def test_no_log_line_has_a_shopper_token(
 ) -> None:
     """This holds for an unknown method and for a request that there was no room for."""
     told: list[str] = []
-    monkeypatch.setattr("tollgate.web.server.log_access", lambda visit, *_: told.append(visit.path))
+    monkeypatch.setattr("tollgate.web.server.log_access", lambda context, *_: told.append(context.path))
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=in_flight_max))
     gateway = Gateway(app, ROUTES, Throttles([], app.clock))
 
@@ -207,9 +207,9 @@ async def test_a_body_is_read_for_known_tokens_and_small_ones_for_others(
 ) -> None:
     gateway = Gateway(app, [make_form_row(access)], Throttles([], app.clock))
 
-    visit = admit(gateway, [*headers, (b"content-length", str(length).encode())], method="POST", path="/form")
+    context = admit(gateway, [*headers, (b"content-length", str(length).encode())], method="POST", path="/form")
 
-    assert (visit.refused.status if visit.refused else None) == status
+    assert (context.refused.status if context.refused else None) == status
 
 
 LIVE = "https://pay.example"

@@ -8,7 +8,7 @@ import pytest
 
 from tollgate.catalog.suggestions import suggest_name
 from tollgate.operations.app import App
-from tollgate.web.request import Access, Reply, Request, RouteRow, Visit
+from tollgate.web.request import Access, Reply, Request, RequestContext, RouteRow
 from tollgate.web.telemetry import warn_of_unknown
 
 NUMBER = "4539148803436467"
@@ -33,8 +33,8 @@ def make_row(
 
 
 def warn(*names: str, row: RouteRow | None = None) -> str:
-    visit = Visit("trace", "ndc", "POST", "/", operation="pay")
-    return warn_of_unknown([(name, "x") for name in names], row or make_row(), visit).decode("ascii")
+    context = RequestContext("trace", "ndc", "POST", "/", operation="pay")
+    return warn_of_unknown([(name, "x") for name in names], row or make_row(), context).decode("ascii")
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_the_nearest_known_name_is_suggested_if_there_is_one(name: str, nearest:
 
 
 def test_known_names_and_empty_values_are_no_reason_to_warn() -> None:
-    visit = Visit("trace", "ndc", "POST", "/")
+    context = RequestContext("trace", "ndc", "POST", "/")
 
     assert warn("amount", "customParameters[abc]", "applePay.source", "authentication.entityId") == ""
-    assert warn_of_unknown([("merchantTransactonId", "")], make_row(), visit) == b""
+    assert warn_of_unknown([("merchantTransactonId", "")], make_row(), context) == b""
 
 
 def test_a_warning_and_a_log_line_name_what_was_ignored(caplog: pytest.LogCaptureFixture) -> None:

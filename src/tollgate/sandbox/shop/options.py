@@ -1,4 +1,4 @@
-"""What a visitor of the demo shop may choose and try, and the cookies that remember it.
+"""The choices of a visitor of the demo shop, and the cookies that hold them.
 
 Orders are placed elsewhere.
 """
@@ -54,7 +54,7 @@ class Choices(msgspec.Struct, frozen=True):
 
     @property
     def bank_delay_ms(self) -> str:
-        """How late the simulated bank answers, as its override is written."""
+        """The delay of the simulated bank, as its override is written."""
         return _SLOW_BANK_MS if self.by_key["bank"] == "slow" else "0"
 
     def make_options(self) -> dict[str, object]:
@@ -77,7 +77,7 @@ class Choices(msgspec.Struct, frozen=True):
 
 
 def read_choices(pairs: Iterable[tuple[str, str]]) -> Choices:
-    """From what a form sent; anything else than a known choice is the usual one."""
+    """Reads the choices that a form sent; anything else than a known choice is the default."""
     said = dict(pairs)
     return Choices({switch.key: switch.read(said.get(switch.key, "")) for switch in SWITCHES})
 
@@ -96,7 +96,7 @@ _KEPT_S = 30 * 24 * 3600
 
 
 def read_cards(request: Request, app: App) -> list[str]:
-    """The registrations of this visitor, the newest first; none where the cookie is not ours."""
+    """Reads the registrations of this visitor, newest first; a forged cookie has none."""
     sealed = read_cookie(request, _NAME)
     if not sealed or len(sealed) > _LENGTH_MAX:
         return []
@@ -109,7 +109,7 @@ def read_cards(request: Request, app: App) -> list[str]:
 
 
 def remember_cards(stored_ids: Sequence[str], app: App) -> tuple[bytes, bytes]:
-    """The header that gives a visitor the cookie, or takes it back where there is nothing to remember."""
+    """Returns the header that sets the cookie, or removes it if there are no registrations."""
     kept = list(dict.fromkeys(stored_ids))[:CARDS_MAX]
     sealed = (
         seal(" ".join(kept).encode(), owner=_OWNER, keyring=app.keyring, random_bytes=app.random_bytes) if kept else b""
@@ -170,7 +170,7 @@ LANGUAGES = {
     "cn": "简体中文",
     "ja": "日本語",
 }
-"""As the payment form knows them, each by its own name."""
+"""The languages of the payment form, each by its own name."""
 
 
 class Write(msgspec.Struct, frozen=True):
@@ -180,7 +180,7 @@ class Write(msgspec.Struct, frozen=True):
 
 
 def render_steps(order: Order, entity_id: str, base_url: str) -> tuple[Write, ...]:
-    """The three things a shop does, with the ids of this visit."""
+    """Returns the three steps of an integration, with the ids of this checkout."""
     return (
         Write(
             "Your server prepares the checkout",

@@ -33,7 +33,7 @@ class Product(msgspec.Struct, frozen=True):
     text: str
     price: int
     usual_quantity: int
-    """How many are in the cart of somebody who has just come in."""
+    """The quantity in a new visitor's cart."""
 
 
 PRODUCTS = (
@@ -74,7 +74,7 @@ USUAL_CART = fill_cart({product.key: product.usual_quantity for product in PRODU
 
 
 def read_cart(pairs: Iterable[tuple[str, str]]) -> Cart:
-    """What a visitor has typed; anything but a small number counts as nothing."""
+    """Reads the quantities of a form; anything but one digit counts as zero."""
     return fill_cart({name: int(text) for name, text in pairs if _is_quantity(text)})
 
 
@@ -100,7 +100,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     reference: str
     cart: Cart
     integrity: str
-    """Of the script that was promised for it."""
+    """The hash of the script that was promised for it."""
 
     @property
     def id(self) -> str:
@@ -116,11 +116,11 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How an order stands, as the merchant's server was told."""
+    """The result of an order, as the merchant's server got it."""
 
     body: Mapping[str, Any]
     refusal: str
-    """Why the status was not told this time; then the body is what the shop knows from before. Else empty."""
+    """The reason why the status was refused this time; the body is then an earlier answer. Else empty."""
 
     @property
     def code(self) -> str:
@@ -129,12 +129,12 @@ class Ending(msgspec.Struct, frozen=True):
 
     @property
     def stored_id(self) -> str | None:
-        """The card that the shopper let the merchant keep."""
+        """The registration that the shopper agreed to."""
         return self.body.get("registrationId")
 
 
 async def get_channel_of_shop(app: App) -> Channel:
-    """The strict one of the sandbox merchant, who is there as soon as a test host has started."""
+    """Returns the sandbox merchant's strict channel, which exists once a test host has started."""
     tenant = await find_tenant(app.database)
     channel = None if tenant is None else app.merchants.find_channel(tenant.entity_id)
     if channel is None or channel.is_closed:
@@ -145,7 +145,7 @@ async def get_channel_of_shop(app: App) -> Channel:
 async def place_order(
     app: App, channel: Channel, cart: Cart, stored_ids: Sequence[str], ndc: str, bank_delay_ms: str = "0"
 ) -> str:
-    """The id of the checkout that was made for it."""
+    """Prepares a checkout for the cart and returns its id."""
     said = {
         "amount": render_price(cart.total),
         "currency": CURRENCY,
@@ -180,13 +180,13 @@ async def set_bank_delay(app: App, channel: Channel, order: Order, delay_ms: str
 
 
 async def expire_order(app: App, channel: Channel, order: Order) -> None:
-    """Ends its checkout now. One that is being paid, or is paid, stays."""
+    """Cancels the checkout of an order, unless it is being paid or is paid."""
     with suppress(Refusal):
         await checkouts.cancel_prepared(app, order.id, channel)
 
 
 async def find_order(app: App, channel: Channel, checkout_id: str) -> Order | None:
-    """Only what this shop has prepared: to ask about another program's checkout might spend it."""
+    """Finds an order of this shop; reading another program's checkout might use up its success."""
     checkout = await find_any_checkout(app, checkout_id)
     if checkout is None or checkout.channel_id != channel.id or checkout.sealed_fields is None:
         return None
@@ -206,9 +206,9 @@ def _recall_cart(prepared: Mapping[str, str]) -> Cart:
 
 
 async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Ending:
-    """By the status of the checkout, which tells a success once and anything at most twice a minute.
+    """Reads the status of the checkout, which returns a success once and anything at most twice a minute.
 
-    A merchant keeps what it was told; this shop looks up the payment again instead.
+    A merchant saves that answer; this shop looks up the payment again instead.
     """
     try:
         answer = await checkouts.read_checkout(app, order.id, CheckoutKind.PAYMENT, channel)
@@ -237,7 +237,7 @@ async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> N
     try:
         await registrations.deregister(app, fields, stored_id, Call(channel, ndc))
     except Refusal:
-        # Somebody has removed it already, and that is all that was wished.
+        # It was deleted before.
         return
 
 

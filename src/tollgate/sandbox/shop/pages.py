@@ -32,7 +32,7 @@ ROUTES.add("GET", f"{SHOP}/files/{{hash}}/{{name}}", "shop_files", Access.OPEN)(
 
 
 class Here(msgspec.Struct, frozen=True):
-    """What every page of the shop needs."""
+    """The values that every page of the shop needs."""
 
     nonce: str
     """Lets the page's own inline script run, and no other."""
@@ -158,7 +158,7 @@ def _read_language(request: Request) -> str:
 
 
 def _guess_language(request: Request) -> str:
-    """The browser's first wish; the form finds out by itself whether it speaks it."""
+    """Returns the browser's first language; the form checks whether it has texts for it."""
     first = (request.header(b"accept-language") or "").split(",")[0].partition(";")[0].strip()
     return first if _LANGUAGE.fullmatch(first) else ""
 

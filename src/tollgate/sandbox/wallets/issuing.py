@@ -1,4 +1,4 @@
-"""The simulated wallet provider: stored with the sandbox merchant, and asked for tokens.
+"""The simulated wallet provider: its keys in the store, and the tokens that it issues.
 
 Keys and signatures are slow to import, so that module is loaded when it is first needed.
 """
@@ -37,20 +37,20 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     """The secrets of the simulated provider, and the public halves of the channels' keys."""
 
     roots: tuple[str, ...]
-    """As PEM, for the channels to trust."""
+    """Root certificates as PEM, which the channels trust."""
     certificates: tuple[bytes, bytes]
     """Leaf and intermediate."""
     leaf_key: bytes
     signing_key: bytes
     recipients: dict[str, bytes]
-    """By wallet, to whom tokens are encrypted."""
+    """The public keys, by wallet, to which tokens are encrypted."""
 
 
 _SETTING = "sandbox_wallets"
 
 
 async def ensure_wallets(database: Database, keyring: Keyring, entity_ids: Iterable[str], now: Instant) -> None:
-    """The secrets are stored last: whoever died halfway makes new ones, and leftover keys do no harm."""
+    """Makes the provider's keys once. The secrets are saved last; after a crash new ones are made."""
     if await _find_provider(database, keyring) is not None:
         return
     from tollgate.sandbox.wallets.tokens import make_secrets
@@ -83,7 +83,7 @@ async def make_wallet_token(
     request: TokenRequest,
     random_bytes: RandomBytes = system_random_bytes,
 ) -> str | None:
-    """None: the channel does not have the keys of this provider."""
+    """Makes a token, or returns None if the channel does not have the keys of this provider."""
     provider = await _find_provider(database, keyring)
     if provider is None:
         return None

@@ -38,7 +38,7 @@ class Secrets(msgspec.Struct, frozen=True):
     provider: Provider
     signing_public: bytes
     private_keys: dict[Wallet, bytes]
-    """By wallet, as PEM, what the channels open tokens with."""
+    """The private keys of the channels, by wallet, as PEM."""
 
 
 def make_secrets() -> Secrets:
@@ -75,7 +75,7 @@ def _issue(
     issuer: x509.Certificate | None = None,
     mark: str | None = None,
 ) -> x509.Certificate:
-    """Without an issuer it is the root; whatever is not marked as a leaf may issue others."""
+    """Issues a certificate. Without an issuer it is the root, and all but the leaf may issue others."""
     subject = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, name)])
     builder = (
         x509.CertificateBuilder()

@@ -1,4 +1,4 @@
-"""What all wallets share: their errors, the owner of a sealed key, and the card that a token holds.
+"""The code that all wallets share: their errors, the owner of a sealed key, and the card in a token.
 
 No token is opened here.
 """
@@ -25,7 +25,7 @@ class WalletTokenError(Exception):
 
 
 class WalletKeyError(Exception):
-    """What an operator gave as a wallet's key cannot be used; the message says why, never what the key is."""
+    """The key of a wallet that an operator imports cannot be used; the message says why, never what the key is."""
 
 
 def get_wallet_key_owner(channel_id: ChannelId, key_id: str) -> str:
@@ -70,6 +70,6 @@ def make_opened(
 
 
 def check_age(made_at: Instant, now: Instant) -> None:
-    """A token from the future is refused like an old one: a clock is wrong, or the token was made in advance."""
+    """Refuses a token that is too old, or from the future: a clock is wrong, or it was made in advance."""
     if abs(now - made_at) > LIMITS.wallet_token_age:
         raise WalletTokenError(is_expired=True)

@@ -46,7 +46,7 @@ class UnsealedKey(msgspec.Struct, frozen=True):
 def check_wallet_key(
     wallet: Wallet, pem: bytes, public: WalletPublic, *, is_new: bool
 ) -> tuple[PrivateKey, WalletPublic]:
-    """A key that could open nothing is refused when an operator imports it, not when a shopper pays."""
+    """Checks a key when an operator imports it, so that no shopper's payment fails because of it."""
     private = _read_private(pem, is_new=is_new)
     _check_key(wallet, private)
     _check_public(wallet, public)

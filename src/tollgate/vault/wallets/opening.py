@@ -36,7 +36,7 @@ _UNOPENED = (
     # Libraries warn of odd certificates and old algorithms, and a host may have made warnings errors.
     Warning,
 )
-"""What parsing and cryptography raise over a token that is not genuine. Anything else is a bug of ours and is seen."""
+"""The exceptions that parsing and cryptography raise over a token that is not genuine; others are bugs."""
 
 
 def open_token(

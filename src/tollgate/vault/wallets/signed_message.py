@@ -72,7 +72,7 @@ class _Chain(msgspec.Struct, frozen=True):
     leaf_key: CertificatePublicKeyTypes
     intermediate: x509.Certificate
     is_authority: bool
-    """Whether the intermediate certificate may sign others."""
+    """The intermediate certificate may sign others."""
 
 
 def check_signed_message(source: bytes, message: bytes, roots: Sequence[str], now: Instant) -> Instant:

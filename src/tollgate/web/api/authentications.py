@@ -109,7 +109,7 @@ async def receive_shopper(request: Request, app: App) -> Reply:
 
 
 def _go(request: Request, url: str) -> Reply:
-    """A browser that came by a form would hold a redirect against the policy of the page that had the form."""
+    """Takes the shopper to an address; after a form by a page, because the form's policy may forbid a redirect."""
     if request.method != "POST":
         return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
     return _pages.render(
@@ -118,7 +118,7 @@ def _go(request: Request, url: str) -> Reply:
 
 
 def _bring_home(url: str, checkout_id: str, home: resume.GoHome) -> Reply:
-    """The shop's page may stand around this one, or have opened it."""
+    """Renders the page that returns to the shop; the shop's page may frame this one, or have opened it."""
     return _pages.render(
         "home.html",
         framed_by=ANYWHERE,
@@ -156,7 +156,7 @@ def _collect(app: App, shopper_token: str, collect: resume.Collect) -> Reply:
 
 
 def _read_browser(request: Request) -> Browser | None:
-    """Only from our own page: a shop may post here too, with fields of its own."""
+    """Reads the browser's facts from our own page alone: a shop may post here too, with fields of its own."""
     sent = dict(request.pairs)
     if request.method != "POST" or _COLLECTED not in sent:
         return None

@@ -1,4 +1,4 @@
-"""What the host says of itself: alive, ready, its counters, its result codes. Open to everyone who can reach it."""
+"""Endpoints about the host itself: health, metrics, result codes. They are open to everyone who can reach it."""
 
 import orjson
 

@@ -75,7 +75,7 @@ async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
 
 
 async def _refer(app: App, fields: Fields, named_id: str, call: Call) -> Reply:
-    """Where a parameter instead of the path names the payment, an unknown one is that parameter's fault."""
+    """Follows up the payment that a parameter names; an unknown id is that parameter's fault."""
     merchant_id = call.channel.merchant_id
     payment = await look_up(app, merchant_id, named_id)
     if payment is None and await look_up_registration(app, merchant_id, named_id) is None:
@@ -91,7 +91,7 @@ async def _follow(app: App, fields: Fields, named_id: str, call: Call) -> Reply:
 
 
 def count(payment_type: str, answer: answers.Answer) -> Reply:
-    """An answer without a code was kept for its key by a request that came at the same time."""
+    """Counts an answer. One without a code was stored for its idempotency key by a parallel request."""
     if not answer.code:
         return replay(answer)
     count_payment(payment_type, results.get_result(answer.code).group)

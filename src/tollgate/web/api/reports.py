@@ -1,4 +1,4 @@
-"""Endpoints of reports: payments by id, reference or date, and settled transactions by day.
+"""Endpoints of reports: payments by id, reference or date, and completed transactions by day.
 
 Clients of reports expect status 400 where nothing is found.
 """

@@ -19,7 +19,7 @@ from tollgate.web.pages.scripts import read_browser_file
 from tollgate.web.request import Access, Reply, Request, Routes
 
 ANYWHERE = ("*",)
-"""For pages that shops of any address show in their frames, and for frames that may lead on to any address."""
+"""The value for pages that any shop may frame, and for frames that may lead to any address."""
 
 _FIXED_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'"
 _PERMISSIONS = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
@@ -33,7 +33,7 @@ class UnsafeAddress(ValueError):
 
 
 def check_address(url: str) -> str:
-    """The same address, if a page may lead there: a path of our own, the web, or the scheme of an app."""
+    """Returns the address if a page may lead there: a path of our own, the web, or the scheme of an app."""
     is_own = url.startswith("/") and not url.startswith("//")
     scheme, slashes, _rest = url.partition("://")
     if _MISREAD.search(url) or not (is_own or (slashes and not shape.is_unsafe_scheme(scheme))):
@@ -42,7 +42,7 @@ def check_address(url: str) -> str:
 
 
 def get_source_name(url: str) -> str:
-    """An address as a policy spells it: its origin alone, or its scheme where the policy has no word for the host."""
+    """Returns an address as a policy spells it: its origin, or its scheme if the policy cannot spell the host."""
     if url in ANYWHERE:
         return url
     parts = urlsplit(check_address(url))
@@ -60,7 +60,7 @@ def make_headers(
     connects: Sequence[str] = (),
     permits: Sequence[str] = (),
 ) -> tuple[tuple[bytes, bytes], ...]:
-    """Without a list of `form_targets` the page has no form at all; `permits` may be handed on to its frames."""
+    """Makes the security headers. Without `form_targets` the page has no form; its frames may use `permits`."""
     own_forms = () if form_targets is None else ("'self'", *map(get_source_name, form_targets))
     directives = [
         _FIXED_POLICY,
@@ -145,7 +145,7 @@ class StaticFiles:
         asset = self.assets.get(name)
         if asset is None:
             raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
-        # A page from before a release still gets a file, but nobody keeps it under the hash of the older one.
+        # A page from before a release still gets the file, but must not cache it under the hash of the older one.
         headers = _KEPT_FOR_GOOD if hash_asked == asset.hash else ()
         return Reply(200, asset.body, asset.content_type, headers)
 
@@ -167,7 +167,7 @@ _HTML = b"text/html;charset=UTF-8"
 
 
 class Pages:
-    """The templates of one room, which may build upon ours and use them; each is compiled once, when first shown."""
+    """Renders the templates of a folder, which may extend those beside this module; each is compiled once."""
 
     def __init__(self, folder: Path = TEMPLATES) -> None:
         self._environment = Environment(
@@ -206,9 +206,9 @@ class Pages:
         return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames, connects, permits))
 
     def end(self, title: str, text: str, *, status: int = 200) -> Reply:
-        """The last page of a way, in whatever frame or window it ends."""
+        """Renders the last page that a shopper sees, in any frame or window."""
         return self.render("end.html", framed_by=ANYWHERE, status=status, title=title, text=text, link=None)
 
     def lose(self) -> Reply:
-        """For a shopper whose link leads nowhere any more."""
+        """Tells a shopper that the link has ended."""
         return self.end("This link has ended", "Please go back to the shop and look at your order there.", status=404)

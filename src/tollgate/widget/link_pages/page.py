@@ -1,6 +1,6 @@
 """The page of a payment link: the form while it can be paid, a receipt afterwards, or why it cannot be paid.
 
-Nothing that the browser sends is believed: it names the link, and the store says how it stands.
+Nothing that the browser sends is trusted: it names the link, and the store has its status.
 """
 
 import base64
