@@ -1,1 +1,1 @@
-"""One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
+"""One use case from request to answer per file. Flows use operations and do not know HTTP."""

@@ -78,7 +78,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Flaw = tuple[Proof, str]
-"""What is wrong with a row: the proof that fails, and the text of the finding."""
+"""A fault of a row: the proof that fails, and the text of the finding."""
 Reader = Callable[[Audit, MerchantId, Sequence[Any]], Awaitable[Any]]
 """Reads what other tables have about some rows of one merchant."""
 
@@ -97,7 +97,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     None where the row is written in the commit of what it is checked against, and is read first.
     """
     rereads_related: bool = True
-    """Whether the readers run again after `read_again`; false where the row must be the younger one."""
+    """Tells whether the readers run again after `read_again`; false where the row must be the younger one."""
     get_row_id: Callable[[Any], str] = lambda row: row.id
 
 

@@ -1,4 +1,4 @@
-"""3-D Secure: asking the directory server and the issuer, and hearing the issuer's result. No money is moved here."""
+"""3-D Secure: the directory server and the issuer are asked whether the shopper may pay. No money is moved here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class Enrolment(msgspec.Struct, frozen=True):
 
 
 async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment | None:
-    """None where the payment goes on without: nobody wishes it, nobody could come back, or the card takes no part."""
+    """Returns None where the payment goes on without authentication: nobody asked for it, nobody could come back, or
+    the card takes no part.
+    """
     request, account = order.authentication, order.account
     if request is None or request.is_unwanted or order.objection or not isinstance(account, CardAccount):
         return None
@@ -71,7 +73,7 @@ async def authenticate_first(
         method_url=enrolment.range.method_url if uses_browser(request) else None,
     )
     if uses_browser(request) and (request.browser is None or case.method_url):
-        # The browser has to come by before the issuer can be asked.
+        # The issuer cannot be asked before the shopper's browser was seen.
         return await hand_over(app, order, started, case, authentication.Stage.OPEN, key, idempotency_key)
     page_url = charging.make_shopper_url(app, started, key)
     case = await ask_directory_server(app, order, case, enrolment.directory, request.browser, started, page_url)
@@ -82,7 +84,7 @@ async def authenticate_first(
 
 
 def uses_browser(request: authentication.AuthenticationRequest) -> bool:
-    """An app brings its own data, and a merchant that asks without the shopper has none."""
+    """Tells whether a browser is needed: an app sends device data, and a merchant may ask without the shopper."""
     return request.device is None and request.requestor_reason is None
 
 
@@ -95,7 +97,7 @@ async def ask_directory_server(
     payment: Payment,
     page_url: str,
 ) -> authentication.AuthenticationCase:
-    """The result of a challenge comes to an address that only the directory server learns: nobody else can send it."""
+    """Asks the issuer. The result of a challenge comes to an address that only the directory server learns."""
     results_key = make_once_key(app.random_bytes)
     shopper_token = shopper_urls.write_shopper_token(payment.merchant_id, payment.id, results_key)
     asked = msgspec.structs.replace(case, results_hash=hash_once_key(results_key))
@@ -123,9 +125,10 @@ async def hand_over(
     key: bytes,
     idempotency_key: IdempotencyKey | None,
 ) -> Answer:
-    """The payment waits for its shopper. The security code waits too, under a key that only the shopper's address has.
+    """Leaves the payment waiting for its shopper, with the security code sealed under a key that only the shopper's
+    address has.
 
-    So neither the row nor the answer kept for an Idempotency-Key holds that address: it is told once.
+    Neither the row nor the answer for an idempotency key has that address, so it is answered once.
     """
     now = app.clock.now()
     case = msgspec.structs.replace(case, shopper_token_hash=hash_once_key(key))
@@ -142,8 +145,8 @@ async def hand_over(
     completion = signing.complete_signed(
         app, started, msgspec.structs.replace(_AWAY, details=refusals.describe_case(case))
     )
-    told = answer_payment(completion.payment, app.envelope)
-    kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, told)
+    answer = answer_payment(completion.payment, app.envelope)
+    kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
     unit = [
         *payments.completion_writes(completion, kept),
         *authentications.insert_authentication_writes(signing.sign(app, row)),
@@ -156,7 +159,7 @@ async def hand_over(
 
 
 def make_method_url(app: App, payment: Payment) -> str:
-    """Where the issuer's hidden page reports that it is done."""
+    """Returns the address to which the issuer's hidden page reports that it is done."""
     return f"{app.base_url}/v1/threeDSecure/method/{shopper_urls.write_shopper_token(payment.merchant_id, payment.id)}"
 
 
@@ -167,14 +170,14 @@ def make_secret_name(payment: Payment) -> str:
 async def pass_on(
     app: App, order: Order, started: Payment, route: routes.Route, case: authentication.AuthenticationCase
 ) -> Verdict:
-    """From what was proven to what the payment comes to: the end, or the charge with the proof."""
-    told = refusals.describe_case(case)
+    """Continues after an authentication: declines the payment, or charges it with the proof."""
+    details = refusals.describe_case(case)
     refusal = refusals.find_authentication_refusal(case)
     if refusal is not None:
-        return Verdict(outcome=Outcome.DECLINED, code=refusal, details=told)
+        return Verdict(outcome=Outcome.DECLINED, code=refusal, details=details)
     if started.payment_type == AUTHENTICATION:
         code = codes.AUTHENTICATED_WITHOUT_CHALLENGE if case.flow == "frictionless" else route.approved_code
-        return Verdict(outcome=Outcome.APPROVED, code=code, details=told)
-    details = msgspec.structs.replace(order.details, authentication=refusals.make_authentication(case))
-    verdict = await charging.charge(app, msgspec.structs.replace(order, details=details), started, route)
-    return msgspec.structs.replace(verdict, details={**verdict.details, **told})
+        return Verdict(outcome=Outcome.APPROVED, code=code, details=details)
+    proven = msgspec.structs.replace(order.details, authentication=refusals.make_authentication(case))
+    verdict = await charging.charge(app, msgspec.structs.replace(order, details=proven), started, route)
+    return msgspec.structs.replace(verdict, details={**verdict.details, **details})

@@ -58,12 +58,12 @@ def refuse_unpayable(app: App, fields: Fields, channel: Channel) -> None:
 
 
 async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call) -> Answer:
-    """What was prepared, with what is said now. While somebody pays it, it stays as it was when the payment began."""
+    """Merges a change into what was prepared. A payment that has begun is not affected."""
     channel = call.channel
     seen = await get_own_checkout(app, channel, checkout_id, None)
     prepared = open_prepared(app, seen)
     if links.is_link_url(orders.find_return_url(prepared)):
-        # The link's next checkout would be made from what the link says, and the change would be lost.
+        # The next checkout of the link would be made from the link's own fields, and the change would be lost.
         raise checkouts.make_session_refusal(" (a payment link made this one: end the link and make another instead)")
     merged = merge_echo(prepared, checkouts.keep_prepared(fields))
     situation = app.make_situation("create_checkout", channel)
@@ -73,9 +73,9 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
     changed = msgspec.structs.replace(
         seen,
         kind=kind,
-        # What was tried for another purpose is not what is asked for now.
+        # An attempt for the other kind is not the result of this one.
         subject_id=seen.subject_id if kind is seen.kind else None,
-        # What the form said remains where the merchant says nothing: a shopper may be on the way there.
+        # The form's address stays if the merchant names none: a shopper may be on the way there.
         return_url=orders.find_return_url(whole.values) or seen.return_url,
         sealed_fields=seal_prepared(app, seen.merchant_id, seen.id, checkouts.keep_prepared(whole)),
     )
@@ -88,7 +88,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
     if await app.database.write(unit, label="checkout changed"):
         return answer
     fresh = await get_own_checkout(app, channel, checkout_id, None)
-    # Without a key there is no other reason: whoever was paying may have let go of it by now.
+    # Without an idempotency key there is no other reason, although the attempt may have ended by now.
     if call.idempotency_key is None or fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
         raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the checkout was paid or changed at the same time")
     return await idempotency.answer_taken_key(app, call.idempotency_key)
@@ -103,7 +103,7 @@ async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answe
     ):
         fresh = await get_own_checkout(app, channel, checkout_id, None, with_cancelled=True)
         if fresh.is_paid:
-            # Another code than for one that is being paid: repeating this would never help.
+            # The code differs from that of a payment in progress, because a retry would never help.
             detail = "the checkout is complete and cannot be cancelled: refund its payment or delete what it stored"
             raise Refusal(get_result(codes.INVALID_REQUEST), detail)
         if fresh.state is not CheckoutState.CANCELLED:
@@ -114,9 +114,9 @@ async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answe
 async def read_checkout(
     app: App, checkout_id: str, kind: CheckoutKind, channel: Channel, *, is_told: bool = True
 ) -> Answer:
-    """What became of it. A success is told once, and then the checkout is no more.
+    """Answers the result of a checkout. A success is answered once, and then the checkout is spent.
 
-    An answer that is sent without its body (`is_told` is false) tells nothing, so it spends nothing.
+    `is_told` is false for an answer without a body, which spends nothing.
     """
     checkout = await get_own_checkout(app, channel, checkout_id, kind)
     now, limit = app.clock.now(), app.status_reads
@@ -130,7 +130,7 @@ async def read_checkout(
     if checkout.state is not CheckoutState.DONE:
         await store_checkouts.note_read(app.database, checkout, now)
     elif not await store_checkouts.spend_checkout(app.database, checkout, now):
-        # Another was told in this very moment.
+        # Another request got the answer at the same moment.
         await get_own_checkout(app, channel, checkout_id, kind)
     return answer
 
@@ -140,7 +140,7 @@ async def _answer_state(app: App, checkout: Checkout) -> Answer:
         return checkouts.answer_checkout(checkout, app.envelope, codes.PENDING, app.clock.now())
     if checkout.kind is CheckoutKind.REGISTRATION:
         registration = await get_registration(app, checkout.merchant_id, checkout.subject_id)
-        # One that was stored before goes by the name of what was asked for here.
+        # A registration that existed before is answered with the trace id of this checkout.
         return registrations.answer_registration(msgspec.structs.replace(registration, ndc=checkout.id), app.envelope)
     return answer_payment(await get_attempt(app, checkout, checkout.subject_id), app.envelope)
 
@@ -156,7 +156,7 @@ async def get_attempt(app: App, checkout: Checkout, payment_id: str) -> Payment:
 
 
 async def find_promised_script(app: App, checkout_id: str) -> Script | None:
-    """The bytes that a checkout was promised, where they are not those of this very process."""
+    """Finds the script that a checkout was promised, where it is not that of this process."""
     checkout = await find_any_checkout(app, checkout_id)
     if checkout is None or checkout.script == app.script.version or checkout.is_over(app.clock.now()):
         return None
@@ -167,7 +167,7 @@ _log = logging.getLogger("tollgate.reminder")
 
 
 async def remind(app: App, job: jobs.Job) -> bool:
-    """True when it is decided and its job gone; False asks for another try soon."""
+    """Returns true when the reminder is decided and its job removed; false asks for another try soon."""
     checkout = await store_checkouts.find_checkout(app.database, job.merchant_id, job.subject_id)
     if checkout is None or checkout.reminder == Reminder.SENT:
         return await jobs.finish_job(app.database, job)
@@ -184,11 +184,11 @@ async def remind(app: App, job: jobs.Job) -> bool:
 
 
 def _find_word(app: App, job: jobs.Job, checkout: Checkout) -> Reminder | None:
-    """What is decided without a call."""
+    """Finds the decision that needs no call."""
     if not checkout.is_unread or checkout.state is CheckoutState.CANCELLED:
         return Reminder.UNNEEDED
     if links.is_link_url(checkout.return_url):
-        # Its shopper comes back to a page of this host, and its merchant asks for the link.
+        # The shopper comes back to a page of this host, and the merchant reads the link.
         return Reminder.UNNEEDED
     if checkout.expires_at <= app.clock.now():
         return Reminder.MISSED if job.tries <= 1 else Reminder.FAILED
@@ -196,7 +196,9 @@ def _find_word(app: App, job: jobs.Job, checkout: Checkout) -> Reminder | None:
 
 
 async def _call(app: App, checkout: Checkout) -> Reminder | None:
-    """None: nobody could be reached. Whoever was reached was told, whatever came back."""
+    """Returns None where the shop could not be reached. A shop that was reached is not called again, whatever it
+    answered.
+    """
     url = shopper_urls.make_checkout_return_url(checkout.return_url or "", checkout)
     app.database.probe("reminder call", "before")
     try:

@@ -1,6 +1,6 @@
-"""Stored accounts whose time is over are wiped and announced; so are the accounts that old payments were made with.
+"""Retention: registrations are wiped when their time is over, and so are the accounts of old payments.
 
-What is still open is left alone, and whoever changes a registration at the same moment wins or loses as a whole.
+Open chains are left alone.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from tollgate.store import opening, registrations, retention, schedules
 from tollgate.values import DAY, Instant
 
 BOOKMARKS = "accounts_wiped."
-"""Settings, one for each channel, in which the walk through its payments writes how far it came."""
+"""The prefix of settings, one for each channel, that say how far its payments were wiped."""
 
 
 class Bookmark(msgspec.Struct, frozen=True, omit_defaults=True):
     at: Instant = 0
     id: str = ""
     left: tuple[str, ...] = ()
-    """First payments of chains that were open when the walk came by; they are asked again in every round."""
+    """The first payments of chains that were open at that time; they are tried again in every round."""
 
 
 _read_bookmark = msgspec.json.Decoder(Bookmark).decode
 
 
 async def erase_registration(app: App, outlived: Registration) -> bool:
-    """False: it was used, changed or extended meanwhile, so that its time is not over any more."""
+    """Returns false where the registration was used, changed or extended meanwhile."""
     now = app.clock.now()
     erased = wipe(outlived, RegistrationState.ERASED)
-    # Of one that nobody ever confirmed, its merchant was never told that it was there.
+    # A registration that was never confirmed was never announced.
     event = RegistrationEvent.DELETED if outlived.state is RegistrationState.ACTIVE else None
     unit = [
         *registrations.change_registration_writes(erased, None, None, event=event, at=now),
@@ -42,9 +42,9 @@ async def erase_registration(app: App, outlived: Registration) -> bool:
 
 
 async def wipe_old_accounts(app: App, channel: Channel) -> int:
-    """One page further through a channel's payments, oldest first; zero where there is nothing to do at this moment.
+    """Wipes a page of a channel's old accounts, oldest first, and returns zero where there is nothing to do.
 
-    Every member of a chain tries when its own time is over, so the youngest one succeeds.
+    Every member of a chain is tried when its own time is over, so the youngest one succeeds.
     """
     name = BOOKMARKS + channel.id
     written = await opening.get_setting(app.database, name)
@@ -63,18 +63,18 @@ async def wipe_old_accounts(app: App, channel: Channel) -> int:
     left = tuple([first_id for first_id in firsts if not await _wipe(app, channel, first_id, before)])
     moved = _move_on(mark, page, left)
     if moved != mark:
-        # Another process may have gone the same way; then its bookmark stays, and nothing is lost with this one.
+        # Another process may have moved the bookmark; then its value stays, and nothing is lost.
         await opening.replace_setting(app.database, name, written, msgspec.json.encode(moved).decode())
     return len(page) + max(0, len(mark.left) - len(left))
 
 
 async def _wipe(app: App, channel: Channel, first_id: str, before: Instant) -> bool:
-    """False: something in its chain is still open, so it has to be asked again. A younger member asks by itself."""
+    """Returns false where the chain is still open, so that it is tried again. A younger member is tried by itself."""
     if await retention.has_open_chain(app.database, channel.merchant_id, first_id):
         return False
     if await retention.wipe_account(app.database, channel.merchant_id, first_id, before):
         return True
-    # Refused: something followed it this very moment, or somebody else has wiped it.
+    # The write was refused: a follow-up came at this moment, or another process has wiped the account.
     return not await retention.has_open_chain(app.database, channel.merchant_id, first_id)
 
 

@@ -53,7 +53,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
 
 
 async def get_named_payment(app: App, payment_type: str, named_id: str, channel: Channel) -> Payment:
-    """Another merchant's payment is as unknown as none."""
+    """Returns the payment that a follow-up names; another merchant's payment is unknown."""
     named = await look_up(app, channel.merchant_id, named_id)
     if named is None and await look_up_registration(app, channel.merchant_id, named_id) is not None:
         raise Refusal(get_result(codes.REFERENCE_IS_REGISTRATION))
@@ -78,7 +78,7 @@ def decide(app: App, request: FollowUp, context: ChainContext, channel: Channel)
 
 
 def refuse_full_chain(context: ChainContext, decision: Plan | Refused) -> None:
-    """A chain keeps half of its room for what may be: whoever asks again and again fills the other half at most."""
+    """Refuses to lengthen a full chain; refused follow-ups may fill half of it at most."""
     length = context.first.balance.chain_length
     if isinstance(decision, Refused) and length >= LIMITS.chain_max // 2:
         raise Refusal(get_result(decision.code))
@@ -101,7 +101,7 @@ def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Pa
 
 
 def get_shown_money(request: FollowUp, named: Payment) -> Money:
-    """What a refused request shows; one that is accepted has its amount from its plan."""
+    """Returns the amount that a refused follow-up shows; an accepted one has the amount of its plan."""
     if request.amount is None:
         return Money(named.left or named.money.hundredths, named.money.currency)
     return Money(request.amount, request.currency or named.money.currency)
@@ -110,7 +110,7 @@ def get_shown_money(request: FollowUp, named: Payment) -> Money:
 async def carry_out(
     app: App, request: FollowUp, attempt: Payment, route: routes.Route, idempotency_key: IdempotencyKey | None
 ) -> Answer:
-    # Read again, because its number within the chain was given by the store.
+    # Read again, because the store has assigned its number within the chain.
     started = await charging.get_payment(app, attempt, attempt.id)
     verdict = get_known_verdict(started) if started.is_decided else await ask(app, request, started, route)
     completion = signing.complete_signed(app, started, verdict)
@@ -118,7 +118,7 @@ async def carry_out(
     kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
     if await complete_follow_up(app.database, completion, kept):
         return answer
-    # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
+    # The recovery worker completed the payment first, because its deadline had passed; return that result.
     return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)
 
 
@@ -134,7 +134,10 @@ async def ask(app: App, request: FollowUp, started: Payment, route: routes.Route
 
 
 async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:
-    """`notice` is the code it came with; without one it reads as a success."""
+    """Records a dispute or another fact that no acquirer is asked about.
+
+    `notice` is the result code that came with it; without one the result is a success.
+    """
     for _ in range(LIMITS.reservation_tries_max):
         named = await get_named_payment(app, fact.payment_type, named_id, call.channel)
         context = await charging.read_chain_context(app, named)

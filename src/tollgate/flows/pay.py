@@ -31,7 +31,7 @@ _NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code=codes.CARD_NOT_ENROLLED)
 _NO_DIRECTORY_SERVER = Verdict(outcome=Outcome.DECLINED, code=codes.THREEDS_NOT_CONFIGURED)
 _MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code=codes.AUTHENTICATION_REQUIRED)
 _BY_MERCHANT = "MIT"
-"""The source of a payment that its shopper agreed to before."""
+"""The source of a payment that its shopper agreed to earlier."""
 
 
 async def pay(
@@ -42,10 +42,10 @@ async def pay(
     payment_id: PaymentId | None = None,
     guards: Sequence[Write] = (),
 ) -> Answer:
-    """Of an authentication by itself, too: it is the same story without its money message.
+    """Runs a payment, or an authentication without a charge.
 
-    Who must not pay twice whatever happens names the payment before it is made: the store refuses a second one. And
-    who pays for a reason that may pass names the reason in `guards`, which hold in the commit that starts the payment.
+    payment_id: chosen by the caller when a retry must not create a second payment; the store rejects a duplicate.
+    guards: writes that must succeed in the commit that starts the payment.
     """
     channel, idempotency_key = call.channel, call.idempotency_key
     route = routes.choose_route(app, channel, order.test_mode, order.brand)
@@ -77,7 +77,7 @@ def write_start(
     new: NewRegistration | None,
     guards: Sequence[Write],
 ) -> Awaitable[bool]:
-    """A registration is written with the payment that makes it, so that its id is good wherever it was answered."""
+    """Writes a new registration together with the payment that makes it, so that an answered id always exists."""
     if new is None and not guards:
         return payments.start_payment(app.database, started, sealed, idempotency_key)
     registered = [] if new is None else insert_registration_writes(new)
@@ -88,7 +88,7 @@ def write_start(
 
 
 def find_refusal(app: App, order: Order, channel: Channel) -> Verdict | None:
-    """Decides an order that goes on without its shopper being authenticated; None: it is sent."""
+    """Finds the verdict on an order whose shopper was not authenticated; None where it may be sent."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
     if order.payment_type == AUTHENTICATION:
@@ -98,7 +98,7 @@ def find_refusal(app: App, order: Order, channel: Channel) -> Verdict | None:
 
 
 def is_excused(order: Order) -> bool:
-    """From being authenticated here: by a proof from elsewhere, of which an indicator is none, or with nobody there."""
+    """Tells whether an order needs no authentication: it has a proof, takes no card or has no shopper present."""
     account, proof, standing = order.account, order.details.authentication, order.details.standing_instruction
     if not isinstance(account, CardAccount) or NATURES[order.payment_type] is not Nature.TAKES:
         return True
@@ -142,7 +142,7 @@ def start_attempt(app: App, order: Order, call: Call, payment_id: PaymentId, pat
 
 
 async def look_up(app: App, merchant_id: MerchantId, payment_id: str) -> Payment | None:
-    """Finds a payment; a row whose seal is broken raises, and nothing of it is answered."""
+    """Finds a payment; a tampered row raises, and nothing of it is answered."""
     payment = (
         await payments.find_payment(app.database, merchant_id, PaymentId(payment_id)) if is_id(payment_id) else None
     )
@@ -154,7 +154,7 @@ async def look_up_registration(app: App, merchant_id: MerchantId, registration_i
 
 
 async def show_registration(app: App, merchant_id: MerchantId, registration_id: str) -> Registration:
-    """As its merchant may read it, or the reason why there is nothing to read."""
+    """Returns a registration as its merchant may read it, or refuses with the reason."""
     registration = await accounts.get_registration(app, merchant_id, registration_id, unknown=NotFound)
     if registration.state in WIPED:
         raise Refusal(get_result(UNUSABLE[registration.state]))

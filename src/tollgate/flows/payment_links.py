@@ -27,7 +27,7 @@ from tollgate.values import Instant, Refusal, make_checkout_id, make_link_id
 
 
 async def make_payment_link(app: App, fields: Fields, call: Call) -> Answer:
-    """The first checkout is made when a shopper opens the link."""
+    """Creates a link; its first checkout is made when a shopper opens it."""
     channel = call.channel
     refuse_unpayable(app, fields, channel)
     now, link_id = app.clock.now(), make_link_id(channel.merchant_id, app.random_bytes)
@@ -78,7 +78,7 @@ async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -
             break
     checkout = await find_link_checkout(app, await checkouts.get_own_link(app, channel, link_id))
     if checkout is not None and checkout.is_paid:
-        # Another code than for one that is being paid: repeating this would never help.
+        # The code differs from that of a payment in progress, because a retry would never help.
         detail = "the payment link is paid and cannot be ended: refund its payment instead"
         raise Refusal(get_result(codes.INVALID_REQUEST), detail)
     raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the payment link is being paid")
@@ -109,7 +109,7 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
     integrity: str = ""
     """The hash of the script that shows the form for this checkout."""
     is_awaited: bool = False
-    """Whether a bank or a provider may still approve the last attempt."""
+    """A bank or a provider may still approve the last attempt."""
 
     @property
     def is_being_paid(self) -> bool:
@@ -117,7 +117,7 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def may_be_given_up(self) -> bool:
-        """Only a provider can be asked to forget an attempt; a bank that has it decides."""
+        """Tells whether the last attempt waits at a provider, which can cancel it; a bank cannot."""
         return (
             self.is_awaited
             and self.payment is not None
@@ -153,7 +153,7 @@ async def open_link(app: App, link_id: str, *, makes_checkout: bool = True) -> O
 async def leave_link_attempt(app: App, link_id: str, attempt_id: str) -> PaymentLink | None:
     """Gives up an attempt that waits at a provider, so that its shopper can pay another way.
 
-    What cannot be given up stays as it is, and whoever looks at the link again is told so.
+    An attempt that cannot be given up stays as it is.
     """
     link = await checkouts.find_any_link(app, link_id)
     if link is not None and link.checkout_id is not None:
@@ -194,7 +194,7 @@ async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
         channel_id=channel.id,
         kind=CheckoutKind.PAYMENT,
         created_at=now,
-        # Nobody pays after the link's own end.
+        # A checkout ends with its link at the latest.
         expires_at=min(now + LIMITS.checkout_lifetime, link.expires_at),
         return_url=url,
         script=app.script.version,

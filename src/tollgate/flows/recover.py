@@ -1,6 +1,6 @@
-"""Payments that a dead process or a silent acquirer left open: completed, and their recovery tasks run.
+"""Payments that a dead process or a silent acquirer left open are completed, and their recovery tasks run.
 
-There is no second path: the same table decides, the same connector speaks.
+The same table decides and the same connectors are used as for any payment.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from tollgate.values import PaymentId
 
 _SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
 OUT_OF_TIME = Verdict(outcome=Outcome.DECLINED, code=codes.SHOPPER_TIMED_OUT)
-"""What waited for its shopper in vain."""
+"""The verdict on a payment whose shopper did not come back in time."""
 
 
 async def complete_overdue(app: App, started: Payment) -> None:
-    """An attempt past its deadline has nobody working on it and a fate nobody knows; the table says what follows.
+    """Completes an attempt past its deadline: nobody works on it any more, and its outcome is silent.
 
-    Unless its result was known before it was written: then it only has to be written.
+    If its result was known before it was written, that result is written.
     """
     verdict = get_known_verdict(started) if started.is_decided else _SILENT
     completion = signing.complete_signed(app, started, verdict)
     stored = await find_idempotency_record_of(app.database, started)
     answer = answer_payment(completion.payment, app.envelope)
     kept = idempotency.keep_answer(app, stored, started.merchant_id, started.id, answer)
-    # Refused where the attempt's own process was faster after all, and then that is the truth.
+    # The write is refused where the attempt's own process completed it after all.
     write = payments.complete_payment if started.chain_id is None else payments.complete_follow_up
     await write(app.database, completion, kept, label="overdue completion")
 
 
 async def run_recovery_task(app: App, job: jobs.Job) -> bool:
-    """True when the recovery task is done and its job gone; False asks for another try later."""
+    """Returns true when the recovery task is done and its job removed; false asks for another try later."""
     payment = await payments.find_payment(app.database, job.merchant_id, PaymentId(job.subject_id))
     if payment is None:
         raise LookupError(f"job {job.id} speaks of a payment that does not exist")
     signing.trust(app, payment)
     if job.topic == RecoveryTask.EXPIRE:
-        # Nobody is asked, so it happens although an address was removed meanwhile.
+        # No acquirer is asked, so this works without a configured address.
         return await expire_waiting(app, job, payment)
     if job.topic == RecoveryTask.COMPLETE:
         if payment.state is State.STARTED:
@@ -93,7 +93,7 @@ async def repeat_open(app: App, job: jobs.Job, payment: Payment, route: routes.R
 
 async def _resolve(app: App, job: jobs.Job, payment: Payment, route: routes.Route, exchange: Exchange) -> bool:
     if payment.state not in OPEN_STATES:
-        # Decided by another way meanwhile; there is nothing left to ask.
+        # It was completed in another way meanwhile.
         return await jobs.finish_job(app.database, job)
     answered = await app.dispatch(exchange, route.wire, label="recovery request")
     verdict = await charging.check_lateness(app, payment, answered)
@@ -107,10 +107,9 @@ async def _resolve(app: App, job: jobs.Job, payment: Payment, route: routes.Rout
 
 
 async def expire_waiting(app: App, job: jobs.Job, payment: Payment) -> bool:
-    """The shopper did not come back in time. What was kept for the way back is wiped, whatever the payment became.
+    """Declines a payment whose shopper did not come back in time, and wipes the sealed security code in any case.
 
-    A money message that is under way has its own end; until then it is looked at again. One that the acquirer has not
-    decided yet is waited for by another recovery task.
+    A charge that is under way is waited for, and so is one that the acquirer has not decided.
     """
     if payment.state is State.STARTED:
         return False
@@ -119,7 +118,7 @@ async def expire_waiting(app: App, job: jobs.Job, payment: Payment) -> bool:
         closing = authentications.close_authentication_writes(payment)
         return await app.database.write([*jobs.finish_job_writes(job), *closing], label="authentication closed")
     completion = signing.complete_signed(app, payment, OUT_OF_TIME)
-    # Without a row nobody can come back, and nothing was ever sent.
+    # Without a row the shopper cannot come back, and nothing was sent.
     ending = authentications.end_authentication_writes(payment) if row else []
     return await app.database.write(
         [*jobs.finish_job_writes(job), *payments.completion_writes(completion, expected=State.WAITING), *ending],
@@ -127,7 +126,6 @@ async def expire_waiting(app: App, job: jobs.Job, payment: Payment) -> bool:
     )
 
 
-# What is asked of somebody outside.
 _RECOVERY_TASKS: dict[RecoveryTask, Callable[[App, jobs.Job, Payment, routes.Route], Awaitable[bool]]] = {
     RecoveryTask.REVERSE: reverse_doubtful,
     RecoveryTask.INQUIRE: inquire_open,

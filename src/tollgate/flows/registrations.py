@@ -54,7 +54,7 @@ _EXTENSION_REFUSALS = Refusals(codes.NOTHING_TO_EXTEND, dict.fromkeys(UNUSABLE, 
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """A registration as it was read, with what is sealed beside it."""
+    """A registration as it was read, with its sealed account and token."""
 
     registration: Registration
     sealed_account: bytes | None
@@ -72,7 +72,7 @@ async def register(
     *,
     guard: Callable[[Registration], list[Write]] = lambda _: [],
 ) -> Answer:
-    """Stores an account; one that is refused is stored without it, so that the merchant can read why.
+    """Creates a registration; a refused one is stored without its account, so that the merchant can read why.
 
     `guard` returns writes that must succeed in the same commit.
     """

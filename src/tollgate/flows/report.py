@@ -1,6 +1,6 @@
-"""Reports: a page of payments, the chains around them, what was earned. Nothing is changed by asking.
+"""Reports: pages of payments, their chains and what was earned. Nothing is changed.
 
-The first pages have numbers; a cursor leads on from any of them, however long the list is.
+The first pages have numbers; a cursor leads on from any of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Row = TypeVar("Row")
 
 
 async def search(app: App, channel: Channel, wanted: Search, window: Window) -> Page[Payment]:
-    """Oldest first, because clients take the last one as the newest attempt."""
+    """Searches payments, oldest first, because clients take the last one as the newest attempt."""
     after = _find_place(app, channel, wanted, window)
     limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
     rows = await reports.search_payments(app.database, channel, wanted, after, limit=limit, skipped=skipped)
@@ -40,14 +40,14 @@ async def search(app: App, channel: Channel, wanted: Search, window: Window) -> 
 
 
 async def show_chain(app: App, payment: Payment) -> list[Payment]:
-    """A payment and all that is linked with it, in the order they came."""
+    """Returns a payment and all that is linked with it, in the order they came."""
     first_id = payment.first_id
     chains = await reports.list_chains(app.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
     return [member for member in chains[first_id] if signing.is_trusted(app, member)]
 
 
 async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
-    """The chains of a whole page with one statement; who stands alone is not looked for."""
+    """Returns the chains of a whole page with one statement; payments without follow-ups are left out."""
     first_ids = {payment.first_id for payment in payments if payment.chain_id or payment.balance.chain_length > 1}
     if not first_ids:
         return {}
@@ -78,7 +78,7 @@ async def list_completed(app: App, channel: Channel, period: Period, window: Win
 
 
 async def list_all_completed(app: App, channel: Channel, period: Period) -> Page[ReportEntry]:
-    """Everything at once, for clients that know no pages; a day that is too long for that is refused, never cut."""
+    """Lists all entries at once, for clients that know no pages; too long a list is refused, never cut."""
     most = LIMITS.settlement_records_max
     rows = await reports.list_report_entries(app.database, channel, period, None, limit=most + 1, skipped=0)
     if len(rows) > most:
@@ -89,7 +89,7 @@ async def list_all_completed(app: App, channel: Channel, period: Period) -> Page
 
 
 def _is_sound(app: App, report_entry: ReportEntry) -> bool:
-    """A line has no MAC of its own: it says what its payment says, which has one."""
+    """Tells whether an entry is what its payment says; the payment has a signature, the entry has none."""
     if not signing.is_trusted(app, report_entry.payment):
         return False
     is_sound = report_entry.entry in list_entries(report_entry.payment)
@@ -99,7 +99,7 @@ def _is_sound(app: App, report_entry: ReportEntry) -> bool:
 
 
 def _keep_sound(listed: Iterable[Listed[Row]], is_sound: Callable[[Row], bool]) -> list[Row]:
-    """A row that was changed by hand is left out; whoever found it has logged it."""
+    """Leaves out tampered rows, which were logged when they were found."""
     return [each.row for each in listed if each.row is not None and is_sound(each.row)]
 
 
@@ -114,13 +114,13 @@ async def _make_page(
     count: Callable[[int], Awaitable[int]],
     render_place: Callable[[Place], str],
 ) -> Page[Row]:
-    """`found` has one row more than the page where another page follows."""
+    """Makes a page; `found` has one row more than the page where another page follows."""
     listed, has_more = found[: window.rows_max], len(found) > window.rows_max
     rows = _keep_sound(listed, is_sound)
     cursor = render_place(listed[-1].place) if has_more else None
     if window.cursor is not None:
         return Page(rows=rows, pages=None, page_no=None, cursor=cursor)
-    # A last page tells by itself how many there are; only before and beyond it somebody has to count.
+    # The last page shows how many there are; for other pages the store counts.
     is_last = not has_more and (listed or window.page_no == 1)
     counted = len(listed) + (window.page_no - 1) * window.rows_max if is_last else None
     total = await count(LIMITS.query_pages_max * window.rows_max) if counted is None else counted

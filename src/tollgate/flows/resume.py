@@ -1,7 +1,6 @@
-"""The shopper comes back, from a provider's page or from an issuer's: how far has it come, and where to next?
+"""The shopper comes back from a provider's or an issuer's page: the payment continues, and the shopper is sent on.
 
-A browser proves nothing by coming: what counts is asked from the provider, or was heard from the issuer. Every step is
-guarded by the one before it, so tabs, reloads and back buttons lead to the same end.
+The browser proves nothing. Every step expects the state before it, so that tabs, reloads and back buttons are safe.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from tollgate.vault.signing import hash_once_key, open_once
 
 _SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=codes.SESSION_EXPIRED)
 _PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=codes.DUPLICATE_REQUEST)
-_IDEMPOTENCY_RECORDS_MAX = 3
-"""Between looking at a checkout and claiming it another may come and go."""
+_LOCK_TRIES_MAX = 3
+"""Tries to lock a checkout, which another attempt may lock and release in between."""
 
 
 class Arrival(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,27 +44,27 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     page_url: str
     shopper_token: str
     browser: authentication.Browser | None = None
-    """What our own page collected; None where it was not shown yet."""
+    """The data that our own page collected; None where it was not shown yet."""
     has_answer: bool = False
-    """It comes from the issuer's page."""
+    """The browser comes from the issuer's page."""
 
 
 class GoHome(msgspec.Struct, frozen=True):
     url: str | None
-    """None where the merchant named no address."""
+    """The address of the shop; None where the merchant named none."""
     checkout_id: CheckoutId | None = None
-    """Where the shopper came by the payment form, whose page may be waiting."""
+    """The checkout, where the shopper used the payment form, whose page may be waiting."""
     shop_origin: str = ""
-    """Of that page."""
+    """The origin of that page."""
     is_paid: bool = False
-    """Whether that page may say so before it leaves."""
+    """The page may show the success before it leaves."""
 
 
 class Forward(msgspec.Struct, frozen=True):
     url: str
     fields: Mapping[str, str]
     is_nested: bool = False
-    """Whether a shop's page that shows us in a frame stays in the dark about whom we send the shopper on to."""
+    """The shop's page shows this page in a frame, and must not learn where the shopper goes next."""
 
 
 class Collect(msgspec.Struct, frozen=True):
@@ -76,7 +75,7 @@ class Collect(msgspec.Struct, frozen=True):
 
 class Wait(msgspec.Struct, frozen=True):
     note: str | None = None
-    """What the issuer wants its card holder to read meanwhile."""
+    """The text that the issuer wants its card holder to read meanwhile."""
 
 
 class Lost(msgspec.Struct, frozen=True):
@@ -103,16 +102,16 @@ async def arrive(app: App, arrival: Arrival) -> Next:
 
 
 async def return_from_provider(app: App, payment: Payment) -> Next:
-    """The provider is asked, whatever the browser says; what is still open is asked again by the worker."""
+    """Asks the provider, whatever the browser says; what is still open is asked again by a worker."""
     if await ask_provider(app, payment) is not None:
         payment = await charging.get_payment(app, payment, payment.id)
     return go_home(app, payment)
 
 
 async def ask_provider(app: App, payment: Payment) -> Verdict | None:
-    """Asks the provider about a payment that waits, and settles what it has decided. Returns what it answered.
+    """Asks the provider about a waiting payment, completes what it has decided, and returns its answer.
 
-    Only about what begins a chain: no shopper is sent away for what follows, and it is asked about in another way.
+    Follow-ups are left out, because no shopper is sent away for them.
     """
     if payment.state is not State.WAITING or payment.chain_id is not None:
         return None
@@ -184,14 +183,16 @@ async def _ask_issuer(
         app.database, signing.sign(app, moved), authentication.Stage.OPEN, label="issuer answered"
     ):
         return moved
-    # Another tab was faster: what it heard is the truth.
+    # Another tab was faster; its result counts.
     fresh = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
     return moved if fresh is None else signing.trust(app, fresh)
 
 
 async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationCase:
-    """The case under which to ask. A directory server refuses what it was asked before, which says nothing of the
-    shopper: so whoever reloads the page, or comes back after a process died, asks under another name."""
+    """Returns the case under which to ask.
+
+    A directory server refuses an id that it knows, so a reloaded page or a new process asks under another one.
+    """
     if row.body.is_asked:
         server_id = exchanges.make_server_id(app.random_bytes)
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
@@ -204,8 +205,7 @@ async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authen
 
 
 async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationRow:
-    """The issuer tells its result before it sends the shopper back, so there is none. Unless it is told this very
-    moment: then it counts, because the issuer hears that it does."""
+    """Records that a challenge has no result, unless the result arrives at the same moment."""
     failed = exchanges.fail_case(row.body, exchanges.UNANSWERED)
     moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
     if await authentications.move_authentication(
@@ -217,7 +217,7 @@ async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> a
 
 
 def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -> Next:
-    """Again as often as the shopper reloads; where the issuer asks by another way there is nothing but to wait."""
+    """Shows the challenge as often as the shopper reloads; without an address of the issuer the shopper waits."""
     if case.acs_url is None:
         return Wait(case.card_holder_text)
     challenge = exchanges.make_challenge(case, orders.find_window(payment.echo))
@@ -225,10 +225,10 @@ def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -
 
 
 async def finish(app: App, payment: Payment, case: authentication.AuthenticationCase, cvv: Secret | None) -> None:
-    """The end of the wait.
+    """Finishes a payment after its authentication.
 
-    Before money is asked for, the payment is put back into flight, which only one can do, and once: if it waits again
-    after that, it waits for the acquirer. Whoever dies then leaves a started attempt like any other.
+    Before the charge, the payment is put back to started, which succeeds once. A process that dies then leaves an
+    attempt like any other.
     """
     channel = app.merchants.get_channel(payment.channel_id)
     route = routes.choose_route(app, channel, payment.test_mode, payment.brand)
@@ -237,14 +237,14 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
         await close(app, payment, await pass_on(app, order, payment, route, case))
         return
     checkout_id = payment.checkout_id
-    for _ in range(_IDEMPOTENCY_RECORDS_MAX):
-        claiming = [] if checkout_id is None else await _idempotency_key(app, payment, checkout_id)
-        if claiming is None:
+    for _ in range(_LOCK_TRIES_MAX):
+        locking = [] if checkout_id is None else await _lock_checkout(app, payment, checkout_id)
+        if locking is None:
             return
         deadline_at = app.clock.wall() + int(app.patience_s * SECOND)
         ending = authentications.end_authentication_writes(payment)
         if await app.database.write(
-            [*claiming, *payments.reopen_writes(payment, deadline_at), *ending], label="payment resumed"
+            [*locking, *payments.reopen_writes(payment, deadline_at), *ending], label="payment resumed"
         ):
             started = await charging.get_payment(app, payment, payment.id)
             await charging.conclude(app, started, await pass_on(app, order, started, route, case), None)
@@ -253,9 +253,12 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
             return
 
 
-async def _idempotency_key(app: App, payment: Payment, checkout_id: CheckoutId) -> list[Write] | None:
-    """None: it was given up before any money was asked for, because another attempt has the checkout, or because
-    what it pays for is over or was changed. A tab beside this one is no other attempt."""
+async def _lock_checkout(app: App, payment: Payment, checkout_id: CheckoutId) -> list[Write] | None:
+    """Returns the writes that lock the checkout.
+
+    Returns None where another attempt has it, or after declining the payment because the checkout is over, paid or
+    changed.
+    """
     checkout, now = await find_checkout(app.database, payment.merchant_id, checkout_id), app.clock.now()
     if checkout is None or checkout.expires_at <= now or checkout.state is CheckoutState.CANCELLED:
         await close(app, payment, _SESSION_OVER)
@@ -264,14 +267,14 @@ async def _idempotency_key(app: App, payment: Payment, checkout_id: CheckoutId) 
         if checkout.subject_id != payment.id:
             await close(app, payment, _PAID_ELSEWHERE)
         return None
-    if checkouts.get_prepared_money(app, checkout) != payment.money:
+    if checkouts.find_prepared_money(app, checkout) != payment.money:
         await close(app, payment, _SESSION_OVER)
         return None
     return lock_checkout_writes(checkout, payment.id, now)
 
 
 async def close(app: App, payment: Payment, verdict: Verdict) -> bool:
-    """Ends what waited without a money message. False: another was faster."""
+    """Completes a waiting payment without a charge. Returns false where another request was faster."""
     completion = signing.complete_signed(app, payment, verdict)
     unit = [
         *payments.completion_writes(completion, expected=State.WAITING),
@@ -327,7 +330,7 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
 
 
 async def accept_method_result(app: App, token_text: str, server_id: str | None) -> None:
-    """Only a hint to the issuer, so whoever lies about it hurts nobody."""
+    """Records that the hidden page is done, which is only a hint to the issuer."""
     shopper_token = shopper_urls.read_shopper_token(token_text)
     row = None if shopper_token is None else await _find(app, shopper_token)
     if row is None or row.stage is not authentication.Stage.OPEN or row.body.server_id != server_id:
@@ -344,7 +347,7 @@ async def _find(app: App, shopper_token: shopper_urls.ShopperToken) -> authentic
 
 
 async def _finish_without_browser(app: App, row: authentication.AuthenticationRow) -> None:
-    """The issuer asked the shopper elsewhere: nobody comes back, so the payment goes on at once, without its code."""
+    """Finishes a payment whose shopper was asked outside the browser, without the security code."""
     payment = await payments.find_payment(app.database, row.merchant_id, row.id)
     if payment is not None and payment.state is State.WAITING:
         await finish(app, await charging.get_payment(app, payment, payment.id), row.body, None)

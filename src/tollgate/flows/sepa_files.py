@@ -40,7 +40,7 @@ FILE_NOUN = "bank_file"
 
 
 async def collect(app: App) -> int:
-    """How many files were made."""
+    """Makes the files that are due and returns how many there were."""
     today = banking_days.get_banking_day(app.today)
     due_on = banking_days.add_banking_days(today, LIMITS.bank_lead_days)
     made = 0
@@ -54,7 +54,7 @@ async def collect(app: App) -> int:
 
 
 async def collect_batch(app: App, batch: instructions.Batch, creditor: Creditor, due_on: date) -> bool:
-    """Whatever was due earlier is due on the first day that banks can still do."""
+    """Makes one file; what was due earlier is due on the first day that banks can still execute."""
     scheme = _SCHEMES[sepa.Direction(batch.direction)]
     taken = await bank_files.list_file_days(
         app.database, batch.merchant_id, batch.channel_id, scheme, batch.sequence, since=due_on
@@ -63,7 +63,7 @@ async def collect_batch(app: App, batch: instructions.Batch, creditor: Creditor,
         await instructions.postpone_due(app.database, batch, due_on, choose_free_day(due_on, taken))
         return False
     due = await instructions.list_due(app.database, batch, due_on, LIMITS.bank_file_entries_max)
-    # In a thread, because ten thousand accounts take a while to open.
+    # A thread opens the accounts, because ten thousand of them take a while.
     entries = await asyncio.to_thread(make_entries, app, due)
     if not entries:
         return False
@@ -83,7 +83,7 @@ async def collect_batch(app: App, batch: instructions.Batch, creditor: Creditor,
 async def write_file(
     app: App, batch: instructions.Batch, head: sepa_files.FileHead, entries: Series[sepa_files.Entry], body: bytes
 ) -> bool:
-    """False: one of the rows, or the day, was taken meanwhile; the next round looks again."""
+    """Returns false where a row or the day was taken meanwhile; the next round tries again."""
     file = bank_files.BankFile(
         merchant_id=batch.merchant_id,
         id=head.message_id,
@@ -116,7 +116,7 @@ def choose_free_day(after: date, taken: set[date]) -> date:
 
 
 def make_entries(app: App, due: Series[instructions.DueInstruction]) -> list[sepa_files.Entry]:
-    """One that cannot be trusted or opened stays where it is, and stops no other."""
+    """Makes the entries of a file; an instruction that cannot be trusted or opened is logged and left out."""
     entries = []
     for each in due:
         try:
@@ -129,9 +129,9 @@ def make_entries(app: App, due: Series[instructions.DueInstruction]) -> list[sep
 def make_entry(app: App, due: instructions.DueInstruction) -> sepa_files.Entry:
     instruction, payment = due.instruction, signing.trust(app, due.payment)
     money, direction = payment.money, _DIRECTIONS.get(PAYMENT_TYPES[payment.payment_type].direction)
-    told = (instruction.channel_id, instruction.amount, instruction.currency, instruction.direction)
+    instructed = (instruction.channel_id, instruction.amount, instruction.currency, instruction.direction)
     # A debit turned into a credit would pay out, and one of another channel would go to another creditor.
-    if told != (payment.channel_id, money.hundredths, money.currency, direction):
+    if instructed != (payment.channel_id, money.hundredths, money.currency, direction):
         raise ValueError("the instruction is not what the payment says")
     if instruction.account_of != payment.first_id:
         raise ValueError("the instruction names the account of another payment")
@@ -157,7 +157,7 @@ _CHARGEBACK = "CB"
 
 
 class ReturnNote(msgspec.Struct, frozen=True):
-    """What became of one return."""
+    """The result of one return."""
 
     reference: str
     reason: str
@@ -167,7 +167,7 @@ class ReturnNote(msgspec.Struct, frozen=True):
 class ReturnReport(msgspec.Struct, frozen=True, kw_only=True):
     taken: tuple[ReturnNote, ...] = ()
     known: tuple[ReturnNote, ...] = ()
-    """Were taken before."""
+    """Returns that were recorded before."""
     unknown: tuple[ReturnNote, ...] = ()
 
 
@@ -208,7 +208,7 @@ async def list_found(
 
 
 async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel]) -> tuple[str, str]:
-    """(taken, known or unknown; what to say of it)"""
+    """Records one return; the answer is its group (taken, known or unknown) and a text."""
     instruction = found.instruction
     objection = find_objection(found)
     if objection is not None or instruction is None:
@@ -225,7 +225,7 @@ async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel
         notice = get_notice(found.returned.reason)
         chargeback = await record(app, fact, payment.id, Call(channel, make_id(app.random_bytes)), notice)
     except Refusal as refusal:
-        # Somebody who read the same file at the same time may have been faster.
+        # Another process that read the same file may have been faster.
         earlier = await find_chargeback(app, await charging.get_payment(app, payment, payment.id))
         return (
             ("unknown", f"refused as {refusal.result.code}")
@@ -263,7 +263,7 @@ def make_fact(app: App, payment: Payment, instruction: instructions.Instruction)
 
 
 async def find_chargeback(app: App, payment: Payment) -> Payment | None:
-    """A bank sends one debit back once."""
+    """Finds the chargeback of a payment; a bank returns a debit once."""
     chain = await chains.list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
     return next(
         (
@@ -278,7 +278,7 @@ async def find_chargeback(app: App, payment: Payment) -> Payment | None:
 
 
 async def export_file(database: Database, keyring: Keyring, file: bank_files.BankFile, now: Instant) -> bytes:
-    """The same bytes every time; the first time is written down."""
+    """Returns the same bytes every time, and records the first export."""
     sealed = await bank_files.get_sealed_body(database, file)
     body = sealing.open_sealed(sealed, owner=sealing.make_owner(FILE_NOUN, file.merchant_id, file.id), keyring=keyring)
     await bank_files.mark_exported(database, file, now)

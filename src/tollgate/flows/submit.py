@@ -1,6 +1,6 @@
-"""The shopper's side of a checkout: see what there is to pay, pay it with what the form collected, and go on.
+"""The shopper's side of a checkout: the form is shown, submitted and continued.
 
-The id of the checkout is all that the shopper's browser has to show, so it decides nothing but what and by whom.
+The browser shows nothing but the checkout's id, so everything that costs money comes from what the merchant prepared.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Submitted(msgspec.Struct, frozen=True):
     answer: Answer
     going_on: checkouts.Next
     kind: str
-    """The payment type that was asked for; empty where nothing was paid."""
+    """The payment type of the order; empty where an account was registered."""
 
 
 class _FormCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One submission with all that belongs to it."""
+    """One submission of the payment form."""
 
     checkout: Checkout
     channel: Channel
@@ -56,7 +56,7 @@ class _FormCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def show_form(app: App, checkout_id: str, codes: str, languages: str = "") -> Answer:
-    """Of one that was paid it is told however old it is: who believed it unpaid would order and pay again."""
+    """Answers what the form shows. A paid checkout is answered however old it is, so that nobody pays again."""
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None or (checkout.is_over(app.clock.now()) and not checkout.is_paid):
         raise checkouts.make_session_refusal()
@@ -86,7 +86,7 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
 
 
 async def _list_usable(app: App, checkout: Checkout, prepared: Mapping[str, str]) -> list[Registration]:
-    """Those of the merchant's offer that can be paid with."""
+    """Lists the registrations that the merchant offers and that can be paid with."""
     offered = [name for name in checkouts.list_offered(prepared) if is_id(name)]
     rows = await audit.REGISTRATIONS.list_by_ids(app.database, checkout.merchant_id, offered)
     kept = {row.id: row.value for row in rows}
@@ -124,7 +124,7 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
             _pay(app, form_call) if kind is CheckoutKind.PAYMENT else _register(app, form_call)
         )
     except idempotency.NotStarted:
-        # Somebody else was faster, or the merchant changed what is to be paid: nothing was begun here.
+        # Another attempt was faster, or the merchant changed the checkout: nothing was started here.
         _check_free(app, await operations_checkouts.get_open_checkout(app, checkout_id))
         raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS)) from None
     shown, going_on = checkouts.answer_submission(
@@ -188,7 +188,7 @@ def _take(app: App, form_call: _FormCall, subject_id: str) -> list[Write]:
 
 
 async def go_to_provider(app: App, checkout_id: str) -> resume.Forward | resume.Lost:
-    """The form that a provider wants posted, for the attempt that waits at it; a shopper who comes back has none."""
+    """Returns the form that a provider wants posted for a waiting attempt; a shopper who comes back has none."""
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None or checkout.is_over(app.clock.now()):
         return resume.Lost()
@@ -208,9 +208,9 @@ _UNDECIDED = Verdict(outcome=Outcome.ABANDONED, code=codes.SHOPPER_CANCELLED, de
 
 
 async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer:
-    """Answers how the checkout stands afterwards: open, or paid where the attempt had succeeded already.
+    """Gives up an attempt and answers the checkout's state: open, or paid where the attempt had succeeded.
 
-    An attempt that may still take money is refused as busy, so that nobody is told that nothing was charged.
+    An attempt that may still take money is refused as busy.
     """
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None:
@@ -233,7 +233,7 @@ async def _find_attempt(app: App, checkout: Checkout, attempt_id: str) -> Paymen
 
 
 async def _give_up(app: App, payment: Payment) -> None:
-    """Ends what waits for its shopper. Every write expects the payment to be waiting still."""
+    """Completes an attempt that waits for its shopper. Every write expects that it is still waiting."""
     if payment.state is not State.WAITING or NATURES[payment.payment_type] is not Nature.TAKES:
         return
     row = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
@@ -245,7 +245,7 @@ async def _give_up(app: App, payment: Payment) -> None:
         return
     # A shopper who approved and closed the window before coming back has paid, and wants what was ordered. Where the
     # provider does not answer, nobody knows that nothing was charged, and the attempt is left to the recovery worker.
-    told = await resume.ask_provider(app, payment)
-    if told is not None and told.outcome is Outcome.WAITING:
+    answered = await resume.ask_provider(app, payment)
+    if answered is not None and answered.outcome is Outcome.WAITING:
         unit = payments.completion_writes(signing.complete_signed(app, payment, _UNDECIDED), expected=State.WAITING)
         await app.database.write(unit, label="attempt abandoned")

@@ -1,7 +1,6 @@
-"""A stored card and its network token, kept in step: issued, asked about when something happened, given back.
+"""The network token of a registered card: requested, updated after events, and removed.
 
-A durable job tells it, and what it does depends on how both stand then, so it may come twice or late. Whatever becomes
-of the token, the card can be paid with.
+A job starts it and may repeat it. The card can be charged whatever becomes of the token.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ from tollgate.vault import sealing
 from tollgate.vault.signing import hash_once_key, make_mac
 
 _LOOKS_MAX = 5
-"""How often a registration that is changed meanwhile is looked at again before others have their turn."""
+"""The number of times that a registration is read again because it changed meanwhile."""
 _TRIES_MAX = 15
-"""A vault that has not answered for most of a day is left alone; the card's next payment asks again."""
+"""A token vault that has not answered for most of a day is left alone; the card's next payment asks again."""
 
 _Stored = tuple[Registration, bytes | None, bytes | None]
 
 
 async def follow_token(app: App, job: jobs.Job) -> bool:
-    """True when it is done and its job gone; False asks for another try later."""
+    """Returns true when the job is done and removed; false asks for another try later."""
     for _ in range(_LOOKS_MAX):
         stored = await registrations.find_sealed_registration(app.database, job.merchant_id, job.subject_id)
         if stored is None:
@@ -53,7 +52,7 @@ async def follow_token(app: App, job: jobs.Job) -> bool:
 
 
 async def accept_token_event(app: App, token_text: str, body: bytes) -> bool:
-    """Something happened to a token; what it was is asked for. False: not from who was given the address."""
+    """Queues a check of the token that an event names; false where the sender does not know the address."""
     shopper_token = shopper_urls.read_shopper_token(token_text)
     if shopper_token is None:
         return False
@@ -67,7 +66,9 @@ async def accept_token_event(app: App, token_text: str, body: bytes) -> bool:
 
 
 def make_events_url(app: App, registration: Registration) -> str:
-    """Where the vault tells of a token's life. It follows from the keys, so that asking twice names one address."""
+    """Returns the address for events about a token. It is derived from the keys, so that repeated requests name one
+    address.
+    """
     key = _make_events_key(app, registration.merchant_id, registration.id)
     token = shopper_urls.write_shopper_token(registration.merchant_id, registration.id, key)
     return f"{app.base_url}/v1/networkTokens/events/{token}"
@@ -90,25 +91,25 @@ async def _finish(app: App, job: jobs.Job, _stored: _Stored) -> bool | None:
 
 async def _update(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
     registration = stored[0]
-    told = await _ask(app, stored)
-    if told is not None and told.reason is not None and told.reason.is_passing:
+    answer = await _ask(app, stored)
+    if answer is not None and answer.reason is not None and answer.reason.is_passing:
         return job.tries >= _TRIES_MAX and await jobs.finish_job(app.database, job)
-    token = None if told is None else _choose_token(app, registration.network_token, told)
-    if told is None or token is None:
+    token = None if answer is None else _choose_token(app, registration.network_token, answer)
+    if answer is None or token is None:
         return await jobs.finish_job(app.database, job)
-    card = renew_card_summary(registration.card, told.card)
+    card = renew_card_summary(registration.card, answer.card)
     if card == registration.card and _is_same(token, registration.network_token):
         return await jobs.finish_job(app.database, job)
-    unit = _write_change(app, stored, token, told, card)
+    unit = _write_change(app, stored, token, answer, card)
     return True if await app.database.write([*unit, *jobs.finish_job_writes(job)], label="token stored") else None
 
 
 async def _remove(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
-    """Also a token that was issued while its registration ended, of which the row knows nothing."""
+    """Asks the vault to remove a token, including one that was issued while its registration ended."""
     registration = stored[0]
     vault = _find_vault(app, registration)
     if vault is None:
-        # Who issued it cannot be asked; once an address is configured again, it is.
+        # The vault that issued it has no address now; it is asked once there is one.
         return registration.network_token is None and await jobs.finish_job(app.database, job)
     removal = tokens.remove(registration.id, requestor=vault.terms.requestor_id)
     is_removed = await app.converse(removal, vault.wire, label="token removal")
@@ -130,7 +131,7 @@ def _find_vault(app: App, registration: Registration) -> network_tokens.TokenVau
 
 
 async def _ask(app: App, stored: _Stored) -> tokens.TokenAnswer | None:
-    """What the vault says; None where there is nobody or nothing to ask."""
+    """Returns the vault's answer; None where there is nobody or nothing to ask."""
     registration, sealed_account, _ = stored
     vault = _find_vault(app, registration)
     if vault is None or sealed_account is None:
@@ -138,8 +139,8 @@ async def _ask(app: App, stored: _Stored) -> tokens.TokenAnswer | None:
     question = _choose_question(app, registration, sealed_account, vault.terms.requestor_id)
     if question is None:
         return None
-    told = await app.converse(question, vault.wire, label="token request")
-    return told or tokens.TokenAnswer(state=TokenState.REFUSED, reason=tokens.SILENT)
+    answer = await app.converse(question, vault.wire, label="token request")
+    return answer or tokens.TokenAnswer(state=TokenState.REFUSED, reason=tokens.SILENT)
 
 
 def _choose_question(
@@ -158,12 +159,12 @@ def _choose_question(
     return tokens.provision(registration.id, registration.brand, account, requestor=requestor, events_url=events_url)
 
 
-def _choose_token(app: App, known: NetworkToken | None, told: tokens.TokenAnswer) -> NetworkToken | None:
-    """As it is to be kept. None: an answer that is no news about a token that is there."""
-    card_summary = tokens.make_network_token(told, app.clock.now())
-    if known is None or told.account is not None:
+def _choose_token(app: App, known: NetworkToken | None, answer: tokens.TokenAnswer) -> NetworkToken | None:
+    """Returns the token to be stored; None where the answer says nothing new about a known token."""
+    card_summary = tokens.make_network_token(answer, app.clock.now())
+    if known is None or answer.account is not None:
         return card_summary
-    if told.state is not TokenState.DELETED:
+    if answer.state is not TokenState.DELETED:
         return None
     return msgspec.structs.replace(known, state=TokenState.DELETED, updated_at=card_summary.updated_at)
 
@@ -173,16 +174,17 @@ def _is_same(token: NetworkToken, known: NetworkToken | None) -> bool:
 
 
 def _write_change(
-    app: App, stored: _Stored, token: NetworkToken, told: tokens.TokenAnswer, card: CardSummary | None
+    app: App, stored: _Stored, token: NetworkToken, answer: tokens.TokenAnswer, card: CardSummary | None
 ) -> list[Write]:
-    """The row anew.
+    """Returns the writes of a changed token and card.
 
-    A renewed card's number is known to its token alone: the number in the vault stays, with the new expiry, because
-    that decides until when the registration can be paid with.
+    The vault of this host keeps the old number of a renewed card, which only the token knows, with the new expiry.
     """
     registration, sealed_account, _ = stored
     owner, keyring = network_tokens.make_token_owner(registration), app.keyring
-    sealed_token = None if told.account is None else sealing.seal_account(told.account, owner=owner, keyring=keyring)
+    sealed_token = (
+        None if answer.account is None else sealing.seal_account(answer.account, owner=owner, keyring=keyring)
+    )
     changed = msgspec.structs.replace(registration, network_token=token)
     if card == registration.card or card is None:
         return registrations.change_registration_writes(

@@ -94,7 +94,7 @@ def _may_announce(event: jobs.Event, payment: Payment) -> bool:
     is_whole = event.id == make_timed_id(event.created_at, payment.id)
     was_open = event.result_code in RESULTS and is_pending(event.result_code)
     if payment.state is State.STARTED or payment.completed_at is None:
-        # The shopper it waited for is back, so its money message is on the way.
+        # The shopper is back, and the charge is on its way.
         return is_whole and was_open
     if event.id == make_timed_id(payment.completed_at, payment.id):
         return True
@@ -121,7 +121,7 @@ def check_idempotency_record(
     elif row is not None and row.payment is not None and row.payment.channel_id != record.channel_id:
         yield Proof.IDEMPOTENCY_KEY, "its payment belongs to another channel"
     elif is_answered and open_stored_answer(record, keyring) is None:
-        yield Proof.IDEMPOTENCY_KEY, "the answer kept for it is not the one that was given"
+        yield Proof.IDEMPOTENCY_KEY, "the answer stored for it is not the one that was given"
 
 
 _subjects = auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.subject_id])

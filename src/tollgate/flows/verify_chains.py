@@ -37,22 +37,22 @@ RECOVERY_TASKS: dict[tuple[Nature, State], frozenset[RecoveryTask]] = {
     for nature in Nature
     for state in OPEN_STATES
 }
-"""What may be owed while the fate of a payment is open: somebody is asked, or it ends by itself. One of them is."""
+"""The recovery tasks of which one must exist while a payment is open."""
 
 Key = tuple[MerchantId, str]
-"""Merchant and first payment of a chain."""
+"""The merchant and the first payment of a chain."""
 Chains = Mapping[Key, Sequence[audited.AuditedPayment]]
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """What does not change during an audit."""
+    """The parts of an audit that do not change."""
 
     keyring: Keyring
     events_kept_since: Instant
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """What the other tables have of a merchant's payments, by id."""
+    """The rows of other tables about a merchant's payments, by id."""
 
     entries: dict[str, Entry]
     events: dict[str, Event]
@@ -98,7 +98,7 @@ def note_accounts(report: auditing.AuditReport, payment_rows: Sequence[audited.A
 
 
 def sort_members(payment_rows: Sequence[audited.AuditedPayment]) -> list[Payment]:
-    """The first payment, then what followed, in the order of their numbers."""
+    """Sorts the first payment before its follow-ups, and these by their numbers."""
     readable = [payment_row.payment for payment_row in payment_rows if payment_row.payment is not None]
     return sorted(readable, key=lambda payment: (payment.chain_id is not None, payment.position, payment.id))
 
@@ -107,7 +107,7 @@ def sort_members(payment_rows: Sequence[audited.AuditedPayment]) -> list[Payment
 
 
 async def list_chain_findings(database: Database, rules: Rules, chains: Chains) -> dict[Key, list[Finding]]:
-    """The chains of which something is wrong. Read before what speaks of them, because that is never taken back."""
+    """Lists the chains with findings. They are read before the other tables, whose rows are never removed."""
     by_merchant: dict[MerchantId, list[Payment]] = {}
     for (merchant_id, _), payment_rows in chains.items():
         by_merchant.setdefault(merchant_id, []).extend(sort_members(payment_rows))
@@ -144,7 +144,7 @@ def expect_events(rules: Rules, payment: Payment) -> list[Event]:
 
 
 def expect_jobs(payment: Payment) -> list[str]:
-    """Each of them will do."""
+    """Lists the ids of jobs of which one must exist."""
     nature = NATURES.get(payment.payment_type)
     recovery_tasks = RECOVERY_TASKS.get((nature, payment.state), frozenset()) if nature else frozenset()
     if may_have_taken(payment):
@@ -180,7 +180,7 @@ def list_findings(
         text = f"{key[1]}, the first payment of its chain, is gone or is the first one of none"
         findings += [make_finding(payment, Proof.CHAIN, text) for payment in members]
     if len(members) < len(payment_rows) or not members or members[0].chain_id is not None:
-        # Numbers and balances of a chain that is not whole would only repeat that.
+        # Findings about numbers and balances of an incomplete chain would only repeat that it is incomplete.
         return findings + [finding for payment in members for finding in check_entries(payment, evidence.entries)]
     return findings + check_chain(members, evidence.entries)
 

@@ -19,7 +19,7 @@ from tollgate.vault.keyring import Keyring
 
 _NEVER_STORED = frozenset({RegistrationState.PENDING, RegistrationState.REJECTED})
 _UNPAID = (CheckoutState.OPEN, CheckoutState.CANCELLED)
-"""States in which no attempt has the checkout, whatever was tried before."""
+"""The states in which no attempt has locked or paid the checkout."""
 
 
 def check_checkout(
@@ -51,7 +51,7 @@ def _check_payment(checkout: Checkout, payments: auditing.AuditedPayments) -> st
     if payment.checkout_id != checkout.id:
         return f"payment {payment.id} was not made for it"
     if checkout.state is CheckoutState.LOCKED:
-        # Only a payment that may move money at this moment; one that waits lets others try, unless it pays out.
+        # A lock needs a payment that may move money now; one that waits releases it, unless it pays out.
         waits = payment.state is State.WAITING and NATURES.get(payment.payment_type) is Nature.GIVES
         may_hold = waits or payment.state in (State.STARTED, State.UNRESOLVED)
         return None if may_hold else f"payment {payment.id}, which holds it, has ended"

@@ -1,6 +1,6 @@
-"""The audit of what single payment methods keep: authentications, SEPA instructions and the files with them.
+"""The audit of authentications, SEPA instructions and bank files.
 
-That every success has its instruction is checked with the chains.
+That every approved payment has its instruction is checked with the chains.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _compare_with_payment(row: Instruction, payment: Payment) -> Iterator[auditi
     elif row.state not in STATES[sepa.Direction(row.direction)]:
         yield Proof.INSTRUCTION, f"no {row.direction} can be in state {row.state}"
     elif row.state == InstructionState.FILED and not succeeded:
-        yield Proof.INSTRUCTION, "a bank is told of it, and its payment did not succeed"
+        yield Proof.INSTRUCTION, "a bank has it, and its payment did not succeed"
 
 
 def find_direction(payment: Payment) -> sepa.Direction | None:
@@ -127,7 +127,7 @@ def check_instructed(
     for payment in list_instructed(members):
         row = instructions.get(payment.id)
         if row is None:
-            text = "no bank is told of it"
+            text = "there is no instruction for a bank"
         elif row.value and row.value.state is InstructionState.CANCELLED and payment.id not in taken_back:
             text = "was taken back by nothing in its chain"
         else:

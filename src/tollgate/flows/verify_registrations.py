@@ -42,7 +42,7 @@ def check_registration(
     if text is not None:
         yield Proof.REGISTRATION, text
     if row.id in unannounced:
-        yield Proof.EVENT, "it can be paid with, and nobody was told that it was made"
+        yield Proof.EVENT, "it can be paid with, and was never announced"
 
 
 def _check_end(registration: Registration, row: audited.AuditedRegistration) -> str | None:
@@ -57,7 +57,7 @@ def _check_end(registration: Registration, row: audited.AuditedRegistration) -> 
 
 
 def _check_maker(registration: Registration, payments: auditing.AuditedPayments) -> str | None:
-    """A payment decides about the registration that it makes, in the commit of its own end."""
+    """Compares a registration with the payment that makes it and decides about it."""
     row = payments.get(registration.made_by or "")
     if registration.made_by is None or (row is not None and row.payment is None):
         return None
@@ -138,7 +138,7 @@ def check_schedule(
 
 
 async def check_schedule_goes_on(audit: auditing.Audit, row: audited.AuditedRow[Schedule]) -> auditing.Flaw | None:
-    """An active schedule without a next time has had all its times, and ends when the last one is paid."""
+    """Checks that an active schedule without a next time has no time left in its plan."""
     schedule = row.value
     if schedule is None or schedule.state is not ScheduleState.ACTIVE or schedule.next_at is not None:
         return None
@@ -177,7 +177,7 @@ def _list_payment_ids(run: Run) -> list[str]:
 
 
 def _check_payments(run: Run, payments: auditing.AuditedPayments) -> str | None:
-    """A run names the last of its own tries, and at most that one succeeded."""
+    """Checks that a run names its last try, and that no other try succeeded."""
     ids = _list_payment_ids(run)
     if run.payment_id != (ids[run.tries - 1] if run.tries else None):
         return f"payment {run.payment_id} is not the one that it tried last"

@@ -1,1 +1,1 @@
-"""What several stories share: the house they happen in, the route, the driver of connectors, chains and seals."""
+"""Operations that several flows share, such as routes, signatures and idempotency. They do not know HTTP."""

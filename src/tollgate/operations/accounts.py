@@ -157,7 +157,7 @@ async def open_registration(app: App, merchant_id: MerchantId, registration_id: 
     if sealed is None:
         raise Refusal(get_result(codes.REGISTRATION_WITHOUT_ACCOUNT))
     now = app.clock.now()
-    # Once a day is enough for what is counted in months, and spares busy registrations a write for every payment.
+    # One write a day is enough, because the lifetime is counted in months.
     if now - registration.used_at >= DAY:
         keep_until = max(registration.keep_until, app.retention.get_end(registration.card, now))
         await registrations.note_use(app.database, registration, now, keep_until)

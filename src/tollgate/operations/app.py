@@ -52,13 +52,13 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     is_live: bool
     acquirer_timeout_s: float
     completion_margin_s: float
-    """How long after the acquirer's time-out the result may still be written."""
+    """The time after the acquirer's time-out in which the result may still be written."""
     authorization_lifetime: Instant
-    """How long an authorisation may be captured."""
+    """The time in which an authorization may be captured."""
     retention: Retention = Retention()
-    """How long account data is kept."""
+    """The periods after which account data is wiped."""
     retrying: RetryTerms = RetryTerms()
-    """How often a payment of a schedule is tried."""
+    """The number and the times of the tries of a scheduled payment."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
     notifier: Notifier = msgspec.field(default_factory=partial(HttpNotifier, is_live=True))
@@ -66,11 +66,11 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     simulator: Wire | None = None
     """Answers like an acquirer; exists on a test host only."""
     ranges: CardRangeCache = msgspec.field(default_factory=CardRangeCache)
-    """Which cards can be authenticated."""
+    """The cards that take part in 3-D Secure."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: Throttle = THROTTLES["read_checkout"]
-    """How often the status of a checkout may be asked for."""
+    """The limit on reading the status of a checkout."""
     base_url: str = ""
     """The address by which browsers and partners reach this host."""
     disturb: Callable[[Wire], Wire] = lambda wire: wire

@@ -90,7 +90,7 @@ class MerchantCache:
 
 class _Ranges(msgspec.Struct, frozen=True):
     ranges: tuple[exchanges.CardRange, ...] | None
-    """None where the directory server never answered."""
+    """The ranges; None where the directory server never answered."""
     asks_at: Instant
     """The time after which it is asked again."""
 

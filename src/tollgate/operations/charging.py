@@ -12,7 +12,7 @@ from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.operations import idempotency, network_tokens, signing
 from tollgate.operations.app import App
-from tollgate.operations.checkouts import get_prepared_money
+from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
 from tollgate.payments import chain
 from tollgate.payments.checkout import Checkout, CheckoutState
@@ -31,24 +31,26 @@ from tollgate.values import SECOND, Money, PaymentId, make_id
 class FateUnknown(Exception):
     """A payment was started and its result could not be written.
 
-    The answer must not invite a retry: the reconcile worker settles the payment later.
+    The answer must not invite a retry: the recovery worker completes the payment later.
     """
 
     def __init__(self, payment_id: str) -> None:
-        super().__init__(f"the result of payment {payment_id} could not be written; it will be settled by reconcile")
+        super().__init__(
+            f"the result of payment {payment_id} could not be written; the recovery worker will complete it"
+        )
 
 
 _CHECKS = 2
-"""Of an approval: another that pays for the same thing may come in between, once."""
+"""An approval is checked again once, where another attempt paid the same checkout in between."""
 
 
 def make_shopper_url(app: App, payment: Payment, key: bytes = b"") -> str:
-    """The page by which a shopper comes back to a payment."""
+    """Returns the address by which a shopper comes back to a payment."""
     return f"{app.base_url}/v1/shopper/{shopper_urls.write_shopper_token(payment.merchant_id, payment.id, key)}"
 
 
 async def charge(app: App, order: Order, started: Payment, route: Route) -> Verdict:
-    """With the network's token in place of a stored card's number, where there is a good one."""
+    """Charges an order, by the network token of a registered card where there is a usable one."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
     means = (
@@ -59,7 +61,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
     verdict = await app.dispatch(exchange, route.wire, label="charge request", spent_s=means.spent_s)
-    return msgspec.structs.replace(verdict, details={**verdict.details, **means.told}) if means.told else verdict
+    return msgspec.structs.replace(verdict, details={**verdict.details, **means.details}) if means.details else verdict
 
 
 async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key: IdempotencyKey | None) -> Answer:
@@ -73,12 +75,15 @@ async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key
         found = await get_payment(app, started, started.id)
         if found.state is not State.STARTED:
             break
-    # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
+    # The recovery worker completed the payment first, because its deadline had passed; return that result.
     return answer_payment(found, app.envelope)
 
 
 async def check_lateness(app: App, payment: Payment, verdict: Verdict) -> Verdict:
-    """Asked before it is written down. Whoever is overtaken in between is refused by the store, and asks again."""
+    """Checks an approval for a checkout before it is written.
+
+    If another attempt completes first, the store refuses the write, and the check is repeated.
+    """
     checkout_id = payment.checkout_id
     if checkout_id is None or verdict.outcome is not Outcome.APPROVED:
         return verdict
@@ -98,24 +103,24 @@ def _choose_outcome(app: App, payment: Payment, checkout: Checkout) -> Outcome:
     if checkout.state is CheckoutState.CANCELLED:
         return Outcome.STALE
     if checkout.subject_id == payment.id and checkout.state is not CheckoutState.OPEN:
-        # It has held the checkout since it was begun, so nobody changed anything.
+        # It has locked the checkout since it started, so nobody changed anything.
         return Outcome.APPROVED
     if checkout.state >= CheckoutState.DONE:
         return Outcome.LATE
-    # Long after its end nobody knows any more what it cost, and nobody is told that it is paid.
+    # Long after its end the fields are wiped, and the checkout is not answered as paid any more.
     is_known = checkout.sealed_fields is not None
-    is_stale = is_known and get_prepared_money(app, checkout) != payment.money
+    is_stale = is_known and find_prepared_money(app, checkout) != payment.money
     return Outcome.STALE if is_stale else Outcome.APPROVED
 
 
 async def make_chain_context(app: App, named: Payment) -> chain.ChainContext:
-    """For what a merchant may ask: the money is always that of the payment named."""
+    """Reads the context of a merchant's follow-up, which always moves the money of the payment that it names."""
     first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
     return chain.ChainContext(named=signing.trust(app, named), money_source=named, first=first)
 
 
 async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
-    """For disputes and returns, which may move the money of a payment further down the chain."""
+    """Reads the context of a dispute or return, which may move the money of an earlier payment of the chain."""
     rows = await chains.list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
     members: dict[str, Payment] = {row.id: row for row in rows}
     named, money_source, first = (
@@ -135,7 +140,7 @@ def make_follow_up_request(request: FollowUp, named: Payment) -> chain.FollowUpR
         is_final=request.is_final,
         test_mode=request.test_mode,
         brand=request.brand,
-        # Who names no currency means that of the payment, so only here it is known whether it has such a fraction.
+        # Without a currency it is that of the payment, so the fraction can only be checked here.
         objection=request.objection or (objections.find_fraction_objection([money]) if money else None),
     )
 
@@ -150,7 +155,7 @@ def make_terms(app: App, channel: Channel, named: Payment) -> chain.Terms:
 
 
 def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Payment:
-    """The bare attempt of a later transaction, with all that it inherits from the payment it names."""
+    """Returns a started follow-up with everything that it inherits from the payment it names."""
     return msgspec.structs.replace(
         named,
         id=PaymentId(make_id(app.random_bytes)),
@@ -180,7 +185,7 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
 
 
 def plan_attempt(attempt: Payment, decision: chain.Plan | chain.Refused) -> Payment:
-    """A refusal is a result that is known before anything is written."""
+    """Adds the decision to an attempt; a refusal is a result that is known before anything is written."""
     if isinstance(decision, chain.Refused):
         return msgspec.structs.replace(attempt, result_code=decision.code)
     return msgspec.structs.replace(
@@ -205,7 +210,7 @@ def start_writes(
 
 
 async def complete_decided(app: App, decided: Payment) -> Payment:
-    """Writes the result of what is not sent, unless reconcile was faster."""
+    """Completes a decided payment, for which nothing is sent, unless the recovery worker was faster."""
     started = await get_payment(app, decided, decided.id)
     completion = signing.complete_signed(app, started, get_known_verdict(started))
     if await payments.complete_follow_up(app.database, completion, label="decided completion"):
@@ -221,7 +226,7 @@ def get_wire_word(attempt: Payment) -> str:
 
 
 async def get_payment(app: App, near: Payment, payment_id: str) -> Payment:
-    """One of the same merchant that is known to exist, and still says what was written."""
+    """Returns a payment of the same merchant that is known to exist."""
     payment = await payments.find_payment(app.database, near.merchant_id, payment_id)
     if payment is None:
         raise LookupError(f"payment {payment_id} was written and is gone")

@@ -26,7 +26,7 @@ _decode = msgspec.json.Decoder(dict[str, str]).decode
 
 
 async def find_any_checkout(app: App, checkout_id: str) -> Checkout | None:
-    """By its id alone, which is all that a shopper's browser has."""
+    """Finds a checkout by its id alone, which is all that a shopper's browser has."""
     node = find_node(checkout_id)
     for merchant_id in () if node is None else sorted(app.merchants.list_merchants_of(node)):
         found = await find_checkout(app.database, merchant_id, checkout_id)
@@ -36,7 +36,7 @@ async def find_any_checkout(app: App, checkout_id: str) -> Checkout | None:
 
 
 async def get_open_checkout(app: App, checkout_id: str) -> Checkout:
-    """As a shopper may see it: neither told to its merchant nor too old."""
+    """Returns a checkout that is neither spent nor expired, as a shopper may see it."""
     checkout = await find_any_checkout(app, checkout_id)
     if checkout is None or checkout.is_over(app.clock.now()):
         raise make_session_refusal()
@@ -46,7 +46,7 @@ async def get_open_checkout(app: App, checkout_id: str) -> Checkout:
 async def get_own_checkout(
     app: App, channel: Channel, checkout_id: str, kind: CheckoutKind | None, *, with_cancelled: bool = False
 ) -> Checkout:
-    """As its merchant may see it. Another merchant's is as unknown as none."""
+    """Returns a checkout as its merchant may see it; another merchant's is unknown."""
     checkout = None
     if find_node(checkout_id) is not None:
         checkout = await find_checkout(app.database, channel.merchant_id, checkout_id)
@@ -68,7 +68,7 @@ def make_checkout_owner(merchant_id: MerchantId, checkout_id: str) -> str:
 
 
 def seal_prepared(app: App, merchant_id: MerchantId, checkout_id: str, prepared: dict[str, str]) -> bytes:
-    """As a whole, so that nobody reads it in the store, and nobody changes the amount there."""
+    """Seals what was prepared as a whole, so that nobody can read it or change the amount in the store."""
     owner = make_checkout_owner(merchant_id, checkout_id)
     return sealing.seal(_encode(prepared), owner=owner, keyring=app.keyring)
 
@@ -80,7 +80,7 @@ def open_prepared(app: App, checkout: Checkout) -> dict[str, str]:
     return _decode(sealing.open_sealed(checkout.sealed_fields, owner=owner, keyring=app.keyring))
 
 
-def get_prepared_money(app: App, checkout: Checkout) -> Money | None:
+def find_prepared_money(app: App, checkout: Checkout) -> Money | None:
     return read_prepared_money(open_prepared(app, checkout))
 
 
@@ -114,7 +114,6 @@ def make_link_owner(merchant_id: MerchantId, link_id: str) -> str:
 
 
 def seal_link(app: App, merchant_id: MerchantId, link_id: str, prepared: dict[str, str]) -> bytes:
-    """Seals it as a whole, so that nobody reads it in the store, and nobody changes the amount there."""
     return sealing.seal(_encode(prepared), owner=make_link_owner(merchant_id, link_id), keyring=app.keyring)
 
 
@@ -127,7 +126,7 @@ def open_link_fields(app: App, link: PaymentLink) -> dict[str, str] | None:
 
 
 _SCALE = 8
-"""Pixels for each square: sharp on a screen and on a printed letter."""
+"""The pixels of each square, for a sharp picture on a screen and in print."""
 
 
 def draw_code(url: str) -> str:

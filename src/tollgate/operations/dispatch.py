@@ -58,7 +58,7 @@ async def _drive(conversation: Conversation[_Told], wire: Wire, timeout_s: float
 
 
 async def _send(request: WireRequest, wire: Wire, timeout_s: float) -> WireReply:
-    """What never left may be tried again; what left may not."""
+    """Repeats a request that never left; one that left is not sent again."""
     for _ in range(LIMITS.acquirer_sends_max - 1):
         try:
             return await wire.send(request, timeout_s)

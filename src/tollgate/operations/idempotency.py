@@ -1,6 +1,6 @@
-"""Idempotency keys: a repeated request gets the stored answer, and two at once are told apart.
+"""Idempotency keys: a repeated request gets the stored answer, and one that runs at the same time is refused.
 
-Which requests take a key is decided by the web layer.
+The web layer decides which requests take a key.
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ def _list_facts(
         idempotency_key.fingerprint.hex(),
         idempotency_key.created_at,
     )
-    # In this encoding every byte is a letter of its own, so no two bodies read the same.
+    # In this encoding every byte is one character, so no two bodies are equal.
     return (*key, payment_id, status, body.decode("latin-1"))
 
 
 class NotStarted(LookupError):
-    """The store refused an attempt that claimed no key: nothing may be sent without a durable one."""
+    """The store refused an attempt without an idempotency key; nothing may be sent without a started row."""
 
 
 def make_idempotency_key(
@@ -115,7 +115,7 @@ def make_idempotency_key(
 
 
 async def find_earlier_answer(app: App, idempotency_key: IdempotencyKey | None) -> Answer | None:
-    """None where the key is new; a key that is taken answers or is refused."""
+    """Returns None where the key is new; a key that is taken answers or is refused."""
     if idempotency_key is None:
         return None
     stored = await idempotency.find_idempotency_record(
@@ -146,5 +146,7 @@ def _replay(app: App, stored: idempotency.IdempotencyRecord, idempotency_key: Id
     answer = open_stored_answer(stored, app.keyring)
     if answer is None:
         report_tampering("payment", stored.payment_id or "none")
-        raise TamperedRow("the answer kept for an Idempotency-Key is not the one that was given: run `tollgate verify`")
+        raise TamperedRow(
+            "the answer stored for an Idempotency-Key is not the one that was given: run `tollgate verify`"
+        )
     return answer

@@ -1,6 +1,6 @@
-"""Network tokens as payments need them: which vault has them, and a card's number replaced by its token.
+"""Network tokens in payments: a vault is chosen, and a card's number replaced by its token.
 
-How a stored card gets its token, and keeps it, is told in the flows.
+Tokens are requested and updated in `flows/tokenize.py`.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from tollgate.vault import sealing
 from tollgate.wire import Wire
 
 TOKEN_NOUN = "network-token"
-"""Of the token that is sealed in a registration's row."""
+"""Names the owner of the token that is sealed in a registration's row."""
 
 _NO_TERMS = TokenTerms()
 _SHARE_OF_TIME = 4
-"""A cryptogram may take this part of the time that the acquirer has, so that enough of it is left."""
+"""A cryptogram may take up to this fraction of the acquirer's time."""
 
 
 class TokenVault(msgspec.Struct, frozen=True):
-    """The way to where a channel's network tokens are kept."""
+    """The wire and the terms of a channel's token vault."""
 
     wire: Wire
     terms: TokenTerms
 
 
 class Means(msgspec.Struct, frozen=True):
-    """An order as it is sent, and what is told of how it is paid."""
+    """An order as it is sent, and what the answer says about its network token."""
 
     order: Order
-    told: Mapping[str, str] = {}
+    details: Mapping[str, str] = {}
     spent_s: float = 0.0
-    """Of the acquirer's time: nobody may be at work on an attempt for longer than its deadline says."""
+    """The part of the acquirer's time that is used up; an attempt must end before its deadline."""
 
 
 def choose_token_vault(app: App, channel: Channel, test_mode: TestMode | None) -> TokenVault | None:
-    """None where the channel has none, so that cards are charged by their own numbers."""
+    """Returns None where the channel has no vault, so that cards are charged by their own numbers."""
     terms = channel.token_terms or _NO_TERMS
     if not app.may_handle(test_mode):
         return None
@@ -73,10 +73,7 @@ def make_token_owner(registration: Registration) -> str:
 
 
 async def use_network_token(app: App, order: Order, started: Payment) -> Means:
-    """The order with the token of its stored card, where it has one that is good; never a reason to fail.
-
-    A channel that does not use tokens is not even asked about.
-    """
+    """Replaces a registered card by its network token where there is a usable one; the payment never fails for it."""
     channel = app.merchants.find_channel(started.channel_id)
     if channel is None or not channel.uses_network_tokens or not tokens.can_have_token(order.brand, order.account):
         return Means(order)
@@ -92,7 +89,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
     if token is None:
         if not wants_token(app, registration):
             return Means(order)
-        # Stored before the channel used tokens, or given up on: from now on it is looked after.
+        # The registration is older than the channel's use of tokens, or its token was given up: it is requested now.
         await _look_after(app, registration)
     obstacle = find_token_obstacle(token)
     if token is None or obstacle is not None or sealed_token is None:
@@ -111,7 +108,7 @@ async def _prove(
     token: NetworkToken,
     account: TokenAccount,
 ) -> Means:
-    """A payment that its shopper makes needs a cryptogram; what follows without the shopper goes back to that one."""
+    """Adds a cryptogram where the shopper is present; later payments refer to that one."""
     standing = order.details.standing_instruction
     is_by_merchant = standing is not None and standing.source == BY_MERCHANT
     if is_by_merchant or NATURES[order.payment_type] is not Nature.TAKES:
@@ -124,7 +121,7 @@ async def _prove(
         return Means(msgspec.structs.replace(order, account=proven), tokens.describe_use(token, None), spent_s)
     reason = proof.reason or tokens.SILENT
     if not reason.is_passing:
-        # The token is not as it is known here.
+        # The vault knows better than this host how the token is.
         await _look_after(app, registration, occasion="refused")
     return Means(order, tokens.describe_use(token, reason.code), spent_s)
 

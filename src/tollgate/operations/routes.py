@@ -1,4 +1,4 @@
-"""Which connector and which wire a payment takes, and how a connector's requests are sent. Nothing is sent here."""
+"""Routes: the connector and the wire that a payment takes. Nothing is sent here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Route(msgspec.Struct, frozen=True):
 
 
 class DirectoryServerRoute(msgspec.Struct, frozen=True):
-    """The way to a directory server."""
+    """The address, wire and terms of a directory server."""
 
     address: str
     wire: Wire
@@ -42,7 +42,7 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the payment belongs to another environment")
     connector = get_connector(brand)
     if BRANDS[brand].protocol is Protocol.SEPA:
-        # Banks are told by files, and the desk that writes them is in the house.
+        # Instructions to banks go into files, which this host writes itself.
         queue = SepaQueue(app.database, channel.merchant_id, channel, app.clock)
         return Route(connector, app.disturb(queue), approved_code)
     return Route(connector, _choose_wire(app, channel, test_mode), approved_code)
@@ -82,7 +82,7 @@ def find_address(test_mode: TestMode | None, test_url: str | None, live_url: str
 
 
 def choose_directory_server(app: App, channel: Channel, test_mode: TestMode | None) -> DirectoryServerRoute | None:
-    """None where the channel has no directory server, so that nobody can be authenticated."""
+    """Returns None where the channel has no directory server, so that nobody can be authenticated."""
     terms = channel.three_ds or _NO_TERMS
     address = find_address(test_mode, terms.test_url, terms.live_url)
     if address:

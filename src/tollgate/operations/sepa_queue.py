@@ -22,7 +22,7 @@ from tollgate.wire import Silent
 
 CURRENCY = "EUR"
 AMOUNT_MAX = 99_999_999_999
-"""Nine digits and two decimals, which is what the schemes write."""
+"""Nine digits and two decimals, the most that the schemes allow."""
 MANDATE_LENGTH_MAX = 35
 
 _Message = TypeVar("_Message", bound=msgspec.Struct)
@@ -35,7 +35,7 @@ _REVERSED = sepa.QueueReply(status="reversed", message="Taken back before any fi
 
 
 class SepaQueue:
-    """One merchant's channel at its own desk; any number may serve it at once, because the store remembers."""
+    """The queue of one channel, as a wire. Any number of processes may serve it, because its state is in the store."""
 
     def __init__(self, database: Database, merchant_id: MerchantId, channel: Channel, clock: Clock) -> None:
         self._database = database
@@ -130,9 +130,9 @@ class SepaQueue:
         return await self._block(question.key) if question.blocks else _UNKNOWN
 
     async def _block(self, key: str) -> sepa.QueueReply:
-        """What was never seen will never be done; unless it came this very moment, and then it is told of."""
+        """Blocks the key of an instruction that never arrived, so that it never will be executed."""
         today = _get_today(self._clock)
-        stone = instructions.Instruction(
+        blocked = instructions.Instruction(
             merchant_id=self._merchant_id,
             id=key,
             channel_id=self._channel.id,
@@ -148,7 +148,7 @@ class SepaQueue:
             purpose="",
             created_at=self._clock.now(),
         )
-        if await instructions.insert_instruction(self._database, stone):
+        if await instructions.insert_instruction(self._database, blocked):
             return _BLOCKED
         raise Silent
 
@@ -167,7 +167,7 @@ class SepaQueue:
 def make_instruction(
     message: sepa.InstructionMessage, first: instructions.Instruction | None, channel: Channel, clock: Clock
 ) -> instructions.Instruction:
-    """What the message leaves open is as with the first payment of its chain; a mandate nobody named is its id."""
+    """Makes an instruction; what the message leaves open is taken from the first payment of its chain."""
     today = _get_today(clock)
     is_credit = message.direction is sepa.Direction.CREDIT
     inherited = Sequence.ONCE if first is None or is_credit else Sequence(first.sequence)
@@ -219,7 +219,7 @@ def make_cancellation(
 
 
 def choose_due_day(wanted: date | None, today: date) -> date:
-    """A day whose file is not made yet: files are made the lead ahead, so one day more is free for sure."""
+    """Returns a day whose file is not made yet: files are made some days ahead, so one day more is free."""
     earliest = add_banking_days(get_banking_day(today), LIMITS.bank_lead_days + 1)
     return earliest if wanted is None else max(earliest, get_banking_day(wanted))
 
@@ -237,7 +237,7 @@ def _refuse(response: sepa.Response, message: str) -> sepa.QueueReply:
 
 
 def _make_reply(known: instructions.Instruction) -> sepa.QueueReply:
-    """The same for the first and for every later time it is asked."""
+    """Returns the reply about an instruction, which is the same every time."""
     match known.state:
         case instructions.InstructionState.BLOCKED:
             return _BLOCKED

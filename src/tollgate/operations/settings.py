@@ -1,4 +1,4 @@
-"""Settings that are stored sealed. Settings of a process are in `config`."""
+"""Sealed settings in the store. Settings of a process are in `config`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def put_sealed_setting(database: Database, keyring: Keyring, name: str, pl
 
 
 async def rewrap_settings(database: Database, keyring: Keyring) -> int:
-    """How many were wrapped again under the active key."""
+    """Wraps sealed settings again under the active key and returns how many there were."""
     done = 0
     for name, written in await list_retired_settings(database, keyring):
         fresh = rewrap(_read(written), owner=_make_owner(name), keyring=keyring)
@@ -32,7 +32,7 @@ async def rewrap_settings(database: Database, keyring: Keyring) -> int:
 
 
 async def list_retired_settings(database: Database, keyring: Keyring) -> list[tuple[str, str]]:
-    """Those that are sealed under another key than the active one, by name."""
+    """Lists the settings that are sealed under another key than the active one."""
     prefix = sealed_prefix(keyring.active_id)
     return [
         (name, written)

@@ -246,14 +246,14 @@ def _check_accounts(members: Sequence[Payment], entries: Entries) -> list[Findin
     if any(account not in set(LedgerAccount) for entry in own for account in (entry.source, entry.target)):
         # The entry that does not fit was reported already.
         return []
-    posted, told = sum_accounts(own), sum_expected_accounts(members)
+    posted, expected = sum_accounts(own), sum_expected_accounts(members)
     return [
         make_finding(
             members[0],
             Proof.LEDGER,
             f"the ledger has {render_hundredths(posted[account])} of its chain on {account},"
-            f" its balances say {render_hundredths(told[account])}",
+            f" its balances say {render_hundredths(expected[account])}",
         )
         for account in LedgerAccount
-        if posted[account] != told[account]
+        if posted[account] != expected[account]
     ]

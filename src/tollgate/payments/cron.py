@@ -106,7 +106,7 @@ _NTH_OF = re.compile(f"(?P<weekday>{_VALUE})#(?P<count>[0-9]+)")
 
 
 class _Month(NamedTuple):
-    """All that the days of a month depend on; there are only 28 kinds of months."""
+    """The facts that the days of a month depend on; there are only 28 kinds of months."""
 
     first_weekday: int
     """Monday is 0, as the calendar of the library has it."""

@@ -197,7 +197,7 @@ class NetworkToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class CardNews(msgspec.Struct, frozen=True, kw_only=True):
-    """The card behind a token, as its network tells of it."""
+    """The card behind a token, as its network describes it."""
 
     last_digits: str
     expiry_month: str
@@ -222,9 +222,9 @@ def find_token_obstacle(token: NetworkToken | None) -> str | None:
 
 
 def renew_card_summary(card_summary: CardSummary | None, news: CardNews | None) -> CardSummary | None:
-    """The face as it is now; the first digits stay, because a network tells only the last of a new number.
+    """Returns the summary of a renewed card; its first digits stay, because a network names only the last ones.
 
-    An expiry before the one that is known is old news: its merchant was faster.
+    An expiry before the known one is outdated.
     """
     if card_summary is None or news is None:
         return card_summary

@@ -82,7 +82,7 @@ class Listed(msgspec.Struct, Generic[Row], frozen=True):
 
 
 class ReportEntry(msgspec.Struct, frozen=True):
-    """A line of the book that changed what the merchant has earned, with the transaction that wrote it."""
+    """A ledger entry that changed what the merchant has earned, with the payment that posted it."""
 
     entry: Entry
     payment: Payment
@@ -94,7 +94,7 @@ class ReportEntry(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """All postings of one day, currency, kind and direction."""
+    """The sum of all entries of one day, currency, payment type and direction."""
 
     day: int
     """Days since 1970."""

@@ -19,7 +19,7 @@ RUN_TOPIC = "schedule"
 
 
 class ScheduleState(IntEnum):
-    """The numbers are stored, so a number is never used again for something else."""
+    """The numbers are stored, so a number is never reused."""
 
     ACTIVE = 0
     REPLACED = 1
@@ -81,7 +81,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunState(IntEnum):
-    """The numbers are stored, so a number is never used again for something else."""
+    """The numbers are stored, so a number is never reused."""
 
     DUE = 0
     """Its payment is being made, or waits for its next try."""

@@ -30,7 +30,7 @@ PutOff = Callable[[App, Job, int], Awaitable[object]]
 """Postpones a job that is not done; the number is how often in a row it has failed by now."""
 
 _AT_ONCE = 16
-"""Only as many are leased as are run at once, so that no lease runs out while its job waits for its turn."""
+"""The number of jobs that are leased and run at once, so that no lease runs out while its job waits."""
 _RECOVERY_PAUSES_S = (1, 2, 5, 15, 30, 60, 120, 300, 900, 3600)
 _SHORTER_PAUSES_S: dict[str, tuple[int, ...]] = {RecoveryTask.INQUIRE: _RECOVERY_PAUSES_S[:-2]}
 """Somebody may be waiting for what an inquiry finds out, such as a shopper who paid and never came back."""

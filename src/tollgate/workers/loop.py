@@ -22,9 +22,9 @@ _ROUNDS_AT_ONCE_MAX = 20
 """Rounds that found work follow each other at once, up to this many without a pause."""
 
 _LOOK_EVERY_S = 0.5
-"""How soon more is looked for while some are under way."""
+"""The time between looks for more work while some is under way."""
 _GRACE_S = 3.0
-"""How long a worker that is stopped waits for what it began."""
+"""The time that a stopped worker waits for what it began."""
 
 
 class Worker(msgspec.Struct, frozen=True, kw_only=True):

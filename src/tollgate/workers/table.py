@@ -13,7 +13,7 @@ _REMOVALS = (
     ("old checkouts", 60.0, checkouts.wipe_checkouts, LIMITS.checkout_fields_memory),
     ("forgotten checkouts", 600.0, checkouts.purge_checkouts, LIMITS.checkout_memory),
     ("old payment links", 60.0, links.wipe_links, LIMITS.checkout_fields_memory),
-    # A checkout is kept as long as its link, so that the link never forgets that it was paid.
+    # A checkout stays as long as its link, which shows by it that it was paid.
     ("forgotten payment links", 600.0, links.purge_links, LIMITS.checkout_memory),
     ("idempotency keys", 600.0, idempotency.purge_idempotency_records, LIMITS.idempotency_lifetime),
     # No wallet token lives for so long, so one whose use is forgotten is expired.

@@ -59,7 +59,7 @@ async def test_a_payment_that_could_not_be_started_was_not_sent_and_may_be_tried
 
 
 async def test_a_payment_whose_result_could_not_be_written_has_an_unknown_fate(app: App, wire: ScriptedWire) -> None:
-    with pytest.raises(FateUnknown, match="reconcile"):
+    with pytest.raises(FateUnknown, match="recovery worker"):
         await pay(fill(app, 1), ORDER, Call(CHANNEL, "ndc"))
 
     assert len(wire.sent) == 1
