@@ -23,14 +23,14 @@ UNKNOWN_ID = "8a" + "0" * 30
 DAY_S = 24 * 3600
 
 
-def told(answer: Answer) -> tuple[int, str]:
+def result_of(answer: Answer) -> tuple[int, str]:
     return answer.status, answer.code
 
 
 def begin(client: Client, kind: str, amount: str = "100.00", **changes: str | None) -> str:
     """The id of a payment that went well."""
     answer = client.pay(None, paymentType=kind, amount=amount, **changes)
-    assert told(answer) in (APPROVED, APPROVED_EXTERNAL), answer.body
+    assert result_of(answer) in (APPROVED, APPROVED_EXTERNAL), answer.body
     payment_id: str = answer.json["id"]
     return payment_id
 
@@ -80,7 +80,7 @@ def happen(client: Client, payment_id: str, kind: str, amount: str | None = None
 
 def name(answer: Answer) -> str:
     """The id of a follow-up that went well."""
-    assert told(answer) in (APPROVED, APPROVED_EXTERNAL), answer.body
+    assert result_of(answer) in (APPROVED, APPROVED_EXTERNAL), answer.body
     payment_id: str = answer.json["id"]
     return payment_id
 

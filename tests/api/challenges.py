@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlsplit
 
-from api.chains import PENDING, told
+from api.chains import PENDING, result_of
 from api.windows import Page, Window
 from gateway import CARD, Answer, Client
 
@@ -56,7 +56,7 @@ def order(client: Client, number: str = CHALLENGED, /, brand: str | None = "VISA
 def open_order(client: Client, number: str = CHALLENGED, /, **changes: str | None) -> Answer:
     """One that waits for its shopper."""
     answer = order(client, number, **changes)
-    assert told(answer) == PENDING, answer.body
+    assert result_of(answer) == PENDING, answer.body
     return answer
 
 

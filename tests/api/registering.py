@@ -44,7 +44,7 @@ def store(
     return client.post(PATH, {**fields, **more}, headers)
 
 
-def keep(client: Client, fields: Mapping[str, str | None] = CARD, /, **more: str) -> str:
+def register(client: Client, fields: Mapping[str, str | None] = CARD, /, **more: str) -> str:
     """The id of an account that was stored."""
     answer = store(client, fields, **more)
     assert answer.status == 200, answer.body

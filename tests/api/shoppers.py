@@ -9,7 +9,7 @@ import html
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from api.chains import PENDING, told
+from api.chains import PENDING, result_of
 from gateway import Answer, Client
 
 SHOP_URL = "https://shop.example/back"
@@ -39,7 +39,7 @@ def order(client: Client, brand: str, kind: str = "DB", /, **changes: str | None
 def open_order(client: Client, brand: str, kind: str = "DB", /, **changes: str | None) -> Answer:
     """One that waits for its shopper."""
     answer = order(client, brand, kind, **changes)
-    assert told(answer) == PENDING, answer.body
+    assert result_of(answer) == PENDING, answer.body
     return answer
 
 

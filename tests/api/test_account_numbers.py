@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from api.chains import APPROVED, FAULTY, authorise, capture, debit, refund, told
+from api.chains import APPROVED, FAULTY, authorise, capture, debit, refund, result_of
 from api.checking_out import PREPARED, prepare, submit
-from api.registering import BANK, CHARGE, IBAN, PATH, change, keep, remove, store
+from api.registering import BANK, CHARGE, IBAN, PATH, change, register, remove, store
 from api.scheduling import FAR, deschedule, plan, reschedule, schedule
 from api.server import SharedServer
 from gateway import CARD, PAYMENT, Answer, Client
@@ -51,8 +51,8 @@ def stored(embedded_server: SharedServer) -> Stored:
     client = embedded_server.client
     authorised = authorise(client, card__number=NUMBER)
     captured = capture(client, authorised, "10.00")
-    assert told(captured) == APPROVED
-    registration = keep(client, OWN)
+    assert result_of(captured) == APPROVED
+    registration = register(client, OWN)
     return Stored(client, authorised, captured.json["id"], registration, plan(client, registration))
 
 
@@ -107,7 +107,7 @@ KEYLESS = {"chargeback"}
 def test_no_operation_takes_the_accounts_number_as_a_value(stored: Stored, operation: str, text: str) -> None:
     answer = OPERATIONS[operation](stored, {REFERENCE: f"card {text}"}, {})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert answer.faults == {REFERENCE: "must not contain the number of the account"}
     assert NUMBER not in keep_digits(answer.body.decode())
 
@@ -116,7 +116,7 @@ def test_no_operation_takes_the_accounts_number_as_a_value(stored: Stored, opera
 def test_no_operation_takes_the_accounts_number_as_a_key(stored: Stored, operation: str) -> None:
     answer = OPERATIONS[operation](stored, {f"customParameters[a.{NUMBER}]": "x"}, {})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["customParameters[a.]"]
 
 
@@ -124,7 +124,7 @@ def test_no_operation_takes_the_accounts_number_as_a_key(stored: Stored, operati
 def test_no_operation_takes_the_accounts_number_as_an_idempotency_key(stored: Stored, operation: str) -> None:
     answer = OPERATIONS[operation](stored, {}, {KEY: "order-4539-5787-6362-1486"})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert answer.faults == {KEY: "must not contain the number of the account"}
 
 
@@ -148,7 +148,7 @@ def test_what_a_checkout_was_prepared_with_is_compared_when_it_is_changed_and_pa
 
 
 def test_the_account_of_a_direct_debit_is_compared_too(stored: Stored) -> None:
-    registration = keep(stored.client, BANK)
+    registration = register(stored.client, BANK)
 
     answer = change(stored.client, registration, {"customer.companyName": IBAN[4:], **NAMES})
 
@@ -165,18 +165,18 @@ def test_another_cards_number_is_refused_on_a_strict_channel_and_masked_on_a_len
 
     assert refused.faults == {MEMO: "must not contain the number of a card"}
     for answer in (masked, follow_up, lenient.get(f"/v1/payments/{masked.json['id']}")):
-        assert told(answer) == APPROVED
+        assert result_of(answer) == APPROVED
         assert answer.json["customParameters"]["memo"] == "old card XXXXXXXXXXXXXXXX, call 0800"
 
 
 def test_a_merchants_own_references_may_look_like_a_card_number(stored: Stored) -> None:
     payment = debit(stored.client, merchantTransactionId=OTHER, merchantInvoiceId=OTHER)
 
-    assert told(refund(stored.client, payment, "1.00", merchantTransactionId=OTHER)) == APPROVED
+    assert result_of(refund(stored.client, payment, "1.00", merchantTransactionId=OTHER)) == APPROVED
 
 
 def test_nothing_at_rest_has_the_number(stored: Stored, embedded_server: SharedServer) -> None:
-    assert told(stored.client.post("/v1/payments", {**PAYMENT, **OWN})) == APPROVED
+    assert result_of(stored.client.post("/v1/payments", {**PAYMENT, **OWN})) == APPROVED
 
     written = b"".join(path.read_bytes() for path in embedded_server.gateway.data.rglob("*") if path.is_file())
 

@@ -22,9 +22,9 @@ from api.chains import (
     rebill,
     refund,
     renew,
+    result_of,
     reverse,
     stay_within_a_day,
-    told,
     wait_until_final,
 )
 from api.merchants import add_channel, wait_until
@@ -66,7 +66,7 @@ def assert_done_once(bank: AcquirerProcess, payment_id: str) -> None:
 # ---- answered ----
 
 
-def test_captures_and_increments_stand_in_the_account_of_their_authorisation(
+def test_captures_and_increments_stand_in_the_account_of_their_authorization(
     shop: Client, bank: AcquirerProcess
 ) -> None:
     payment_id = authorise(shop, **EXTERNAL)
@@ -115,7 +115,7 @@ def test_the_refund_of_a_capture_names_the_capture(shop: Client, bank: AcquirerP
 
 def test_a_reversed_debit_has_nothing_left_at_the_acquirer(shop: Client, bank: AcquirerProcess) -> None:
     payment_id = debit(shop, **EXTERNAL)
-    assert told(reverse(shop, payment_id)) == APPROVED_EXTERNAL
+    assert result_of(reverse(shop, payment_id)) == APPROVED_EXTERNAL
 
     assert bank.read_account(payment_id).reversed == 10000
 
@@ -138,13 +138,13 @@ def test_a_renewal_is_a_hold_of_its_own_at_the_acquirer_too(shop: Client, bank: 
     assert (account.authorised, account.captured) == (6000, 6000)
 
 
-def test_the_acquirer_hears_which_capture_is_the_last(shop: Client, bank: AcquirerProcess) -> None:
+def test_the_acquirer_learns_which_capture_is_the_last(shop: Client, bank: AcquirerProcess) -> None:
     captured_id = name(capture(shop, authorise(shop, **EXTERNAL), "60.00", sequence="FINAL"))
 
     assert bank.read_ledger()[captured_id].is_final
 
 
-def test_what_the_gateway_refuses_the_acquirer_never_hears_of(shop: Client, bank: AcquirerProcess) -> None:
+def test_refused_requests_never_reach_the_acquirer(shop: Client, bank: AcquirerProcess) -> None:
     payment_id = authorise(shop, **EXTERNAL)
     refused = [capture(shop, payment_id, "100.01"), refund(shop, payment_id, "10.00"), rebill(shop, payment_id, "1.00")]
 
@@ -156,10 +156,10 @@ def test_what_the_acquirer_declines_may_be_tried_again(shop: Client, bank: Acqui
     payment_id = authorise(shop, **EXTERNAL)
     bank.behave(acquiring.FOLLOW_UPS, Manner.DECLINE, times=1)
 
-    assert told(capture(shop, payment_id, "100.00")) == (400, "800.100.152")
+    assert result_of(capture(shop, payment_id, "100.00")) == (400, "800.100.152")
     assert bank.read_account(payment_id).captured == 0
 
-    assert told(capture(shop, payment_id, "100.00")) == APPROVED_EXTERNAL
+    assert result_of(capture(shop, payment_id, "100.00")) == APPROVED_EXTERNAL
     assert bank.read_account(payment_id).captured == 10000
 
 
@@ -180,10 +180,10 @@ def test_a_silent_follow_up_is_finished_and_done_exactly_once(
     # Until all three are answered: a worker that sends the first again would use up what is meant for the third.
     bank.behave(acquiring.FOLLOW_UPS, manner)
     answers = send_three(shop)
-    assert [told(answer) for answer in answers.values()] == [PENDING] * 3
+    assert [result_of(answer) for answer in answers.values()] == [PENDING] * 3
     bank.behave(acquiring.FOLLOW_UPS, Manner.ANSWER)
 
-    finals = [told(wait_until_final(shop, answer)) for answer in answers.values()]
+    finals = [result_of(wait_until_final(shop, answer)) for answer in answers.values()]
 
     assert finals == [APPROVED_EXTERNAL] * 3
     sums = [bank.read_account(payment_id) for payment_id in answers]
@@ -201,12 +201,12 @@ def test_while_the_acquirer_stays_silent_the_money_of_a_refund_is_reserved(shop:
     answer = refund(shop, payment_id, "60.00")
     bank.wait_for_requests(acquiring.INQUIRIES, asked + 1)
 
-    assert told(read(shop, answer)) == PENDING
-    assert told(refund(shop, payment_id, "60.00")) == (400, "700.400.200")
-    assert told(reverse(shop, payment_id)) == (400, "700.400.300")
+    assert result_of(read(shop, answer)) == PENDING
+    assert result_of(refund(shop, payment_id, "60.00")) == (400, "700.400.200")
+    assert result_of(reverse(shop, payment_id)) == (400, "700.400.300")
     bank.behave(acquiring.INQUIRIES, Manner.ANSWER, times=0)
     advance(shop, 60)
-    assert told(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
+    assert result_of(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
     assert bank.read_account(payment_id).refunded == 6000
     assert_done_once(bank, answer.json["id"])
 
@@ -220,7 +220,7 @@ def test_a_capture_repeated_into_silence_again_is_still_done_once(shop: Client, 
     bank.wait_for_requests(acquiring.FOLLOW_UPS, sent + 2)
     advance(shop, 60)
 
-    assert told(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
+    assert result_of(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
     assert bank.read_account(payment_id).captured == 6000
     assert_done_once(bank, answer.json["id"])
 
@@ -233,8 +233,8 @@ def test_a_capture_that_the_acquirer_decides_later_is_asked_for_until_it_does(
 
     answer = capture(shop, payment_id, "60.00")
 
-    assert told(answer) == PENDING
-    assert told(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
+    assert result_of(answer) == PENDING
+    assert result_of(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
     assert_done_once(bank, answer.json["id"])
 
 
@@ -247,24 +247,24 @@ def test_what_silence_took_is_given_back(shop: Client, bank: AcquirerProcess, ma
     firsts = [shop.pay(None, paymentType=kind, merchantTransactionId=reference, **EXTERNAL) for kind in ("PA", "DB")]
     increment = raise_by(shop, payment_id, "15.00", merchantTransactionId=reference)
 
-    assert [told(answer) for answer in (*firsts, increment)] == [(400, "900.100.300")] * 3
+    assert [result_of(answer) for answer in (*firsts, increment)] == [(400, "900.100.300")] * 3
     wait_until(lambda: len(list_payments(shop, reference)) == 6)
     for first in firsts:
         account, entry = bank.read_account(first.json["id"]), bank.read_ledger()[first.json["id"]]
         assert (account.authorised, account.captured) == (0, 0)
         assert entry.fate in (Fate.REVERSED, Fate.BLOCKED)
     assert bank.read_account(payment_id).authorised == 10000
-    assert told(capture(shop, payment_id, "100.01")) == (400, "700.400.100")
-    assert told(capture(shop, payment_id, "100.00")) == APPROVED_EXTERNAL
+    assert result_of(capture(shop, payment_id, "100.01")) == (400, "700.400.100")
+    assert result_of(capture(shop, payment_id, "100.00")) == APPROVED_EXTERNAL
 
 
-def test_an_acquirer_that_is_shut_was_told_nothing(shop: Client, bank: AcquirerProcess) -> None:
+def test_an_acquirer_that_is_shut_received_nothing(shop: Client, bank: AcquirerProcess) -> None:
     payment_id = authorise(shop, **EXTERNAL)
     bank.shut()
     try:
-        assert told(capture(shop, payment_id, "60.00")) == (400, "900.100.600")
+        assert result_of(capture(shop, payment_id, "60.00")) == (400, "900.100.600")
     finally:
         bank.open()
 
-    assert told(capture(shop, payment_id, "100.00")) == APPROVED_EXTERNAL
+    assert result_of(capture(shop, payment_id, "100.00")) == APPROVED_EXTERNAL
     assert bank.read_account(payment_id).captured == 10000

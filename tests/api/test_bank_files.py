@@ -13,7 +13,7 @@ import pytest
 import xmlschema
 from click.testing import CliRunner
 
-from api.chains import follow, reverse, stay_within_a_day, told
+from api.chains import follow, result_of, reverse, stay_within_a_day
 from api.direct_debits import IBAN, begin_debit
 from api.merchants import run_command, wait_until
 from api.traces import collect, spell_number
@@ -141,8 +141,8 @@ def test_a_reversed_debit_is_in_no_file(filed: Filed) -> None:
 
 
 def test_what_a_file_has_cannot_be_reversed_any_more(filed: Filed) -> None:
-    assert told(reverse(filed.client, filed.ids["late"])) == (400, "700.300.700")
-    assert told(follow(filed.client, filed.ids["late"], "RF", "92.00")) == (200, "000.100.110")
+    assert result_of(reverse(filed.client, filed.ids["late"])) == (400, "700.300.700")
+    assert result_of(follow(filed.client, filed.ids["late"], "RF", "92.00")) == (200, "000.100.110")
 
 
 def test_a_return_becomes_a_chargeback_once(filed: Filed, tmp_path: Path) -> None:
@@ -159,10 +159,10 @@ def test_a_return_becomes_a_chargeback_once(filed: Filed, tmp_path: Path) -> Non
         ("DB", "000.100.110"),
         ("CB", "000.100.203"),
     ]
-    assert told(follow(filed.client, returned, "RF", "10.00")) == (400, "700.300.600")
+    assert result_of(follow(filed.client, returned, "RF", "10.00")) == (400, "700.300.600")
 
 
-def test_a_return_of_nobodys_payment_is_told_to_scripts(filed: Filed, tmp_path: Path) -> None:
+def test_a_return_without_a_payment_is_reported_to_scripts(filed: Filed, tmp_path: Path) -> None:
     path, nonsense = tmp_path / "camt.054.xml", tmp_path / "nonsense.xml"
     sample = run_command(filed.host.gateway, "bank", "sample-return", filed.ids["strange"])
     path.write_text(sample.replace(filed.ids["strange"], "8a" + "9" * 30))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.chains import APPROVED, FAULTY, capture, name, refund, reverse, told
+from api.chains import APPROVED, FAULTY, capture, name, refund, result_of, reverse
 from api.server import SharedServer
 from api.shoppers import PAYER, decide, open_order, order
 from gateway import Client
@@ -19,25 +19,25 @@ def test_a_bank_slip_without_an_identity_document_is_refused_by_name(client: Cli
     named = {"customer.givenName": "Ana", "customer.surname": "Lima"}
     missing = order(client, "BOLETO", "PA", **named)
 
-    assert told(missing) == FAULTY
+    assert result_of(missing) == FAULTY
     assert set(missing.faults) == {"customer.identificationDocType", "customer.identificationDocId"}
-    assert told(order(client, "BOLETO", "PA", **PAYER)) == APPROVED
-    assert told(order(lenient, "BOLETO", "PA")) == APPROVED
+    assert result_of(order(client, "BOLETO", "PA", **PAYER)) == APPROVED
+    assert result_of(order(lenient, "BOLETO", "PA")) == APPROVED
 
 
 @pytest.mark.parametrize("brand", ["SOFORTUEBERWEISUNG", "IDEAL", "GIROPAY", "EPS"])
 def test_a_lenient_channel_authorizes_and_captures_by_bank_transfer(
     client: Client, lenient: Client, brand: str
 ) -> None:
-    assert told(order(client, brand, "PA")) == (400, "600.200.310")
+    assert result_of(order(client, brand, "PA")) == (400, "600.200.310")
     captured, reversed_ = open_order(lenient, brand, "PA"), open_order(lenient, brand, "PA")
     decide(lenient, captured, "approve")
     decide(lenient, reversed_, "approve")
 
     capture_id = name(capture(lenient, captured.json["id"], "60.00"))
 
-    assert told(refund(lenient, capture_id, "60.00")) == APPROVED
-    assert told(reverse(lenient, reversed_.json["id"])) == APPROVED
+    assert result_of(refund(lenient, capture_id, "60.00")) == APPROVED
+    assert result_of(reverse(lenient, reversed_.json["id"])) == APPROVED
 
 
 @pytest.mark.parametrize(

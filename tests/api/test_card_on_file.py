@@ -9,9 +9,9 @@ from itertools import count
 
 import pytest
 
-from api.chains import FAULTY, told
+from api.chains import FAULTY, result_of
 from api.recording import APPROVED, RecordingAcquirer
-from api.registering import CHARGE, TOKEN, keep, pay_with
+from api.registering import CHARGE, TOKEN, pay_with, register
 from gateway import CARD, Answer, Client
 from tollgate.catalog.parameters.names import PARAMETERS
 
@@ -64,7 +64,7 @@ def begun(external: Client, scheme: Callable[[], str]) -> tuple[str, str]:
     """A registration whose card was left with the first payment of a series, and that payment's reference."""
     reference = scheme()
     answer = charge(external, CARD, CREATE_REGISTRATION, INITIAL)
-    assert told(answer) == OK
+    assert result_of(answer) == OK
     assert answer.json["standingInstruction"]["initialTransactionId"] == reference
     assert answer.json["resultDetails"]["CardholderInitiatedTransactionID"] == reference
     scheme()
@@ -82,7 +82,7 @@ def test_every_word_of_a_standing_instruction_reaches_the_acquirer_and_comes_bac
 
     answer = charge(external, CARD, words)
 
-    assert told(answer) == OK
+    assert result_of(answer) == OK
     assert words.keys() == known
     bare = {name.removeprefix("standingInstruction."): text for name, text in words.items()}
     assert answer.json["standingInstruction"] == bare
@@ -118,7 +118,7 @@ def test_older_words_mean_newer_ones_to_the_acquirer(
     said = get_series(acquirer)
     second = charge(external, newer, code, stored=registration_id)
 
-    assert told(first) == told(second) == OK
+    assert result_of(first) == result_of(second) == OK
     assert said == get_series(acquirer)
     assert first.json["recurringType"] == older["recurringType"]
 
@@ -141,7 +141,7 @@ def test_older_words_mean_newer_ones_to_the_acquirer(
 def test_a_word_that_nobody_knows_is_named(external: Client, name: str, text: str) -> None:
     answer = charge(external, CARD, {name: text})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert name in answer.faults
 
 
@@ -158,16 +158,16 @@ def test_a_merchant_alone_charges_no_card_that_nobody_left_here(
     refused = charge(external, account, words)
     named = charge(external, account, words, {REFERENCE: "MCC123456789"})
 
-    assert told(refused) == (400, "100.150.300")
+    assert result_of(refused) == (400, "100.150.300")
     assert external.get(f"/v1/payments/{refused.json['id']}").code == "100.150.300"
-    assert told(named) == OK
+    assert result_of(named) == OK
     assert len(acquirer.received) == before + 1
 
 
 def test_a_refused_beginning_without_its_holder_keeps_no_card(external: Client) -> None:
     refused = charge(external, CARD, CREATE_REGISTRATION, ALONE)
 
-    assert told(refused) == (400, "100.150.300")
+    assert result_of(refused) == (400, "100.150.300")
     assert "registrationId" not in refused.json
 
 
@@ -176,18 +176,18 @@ def test_only_a_merchant_alone_is_let_off_the_security_code(
 ) -> None:
     registration_id, _ = begun
 
-    assert told(charge(external, stored=registration_id)) == NO_CODE
-    assert told(charge(external, PRESENT, stored=registration_id)) == NO_CODE
-    assert told(charge(external, INITIAL, stored=registration_id)) == NO_CODE
-    assert told(charge(external, ALONE, stored=registration_id)) == OK
+    assert result_of(charge(external, stored=registration_id)) == NO_CODE
+    assert result_of(charge(external, PRESENT, stored=registration_id)) == NO_CODE
+    assert result_of(charge(external, INITIAL, stored=registration_id)) == NO_CODE
+    assert result_of(charge(external, ALONE, stored=registration_id)) == OK
     assert "cvv" not in acquirer.last_charge["card"]
-    assert told(charge(external, PRESENT, {"card.cvv": "123"}, stored=registration_id)) == OK
+    assert result_of(charge(external, PRESENT, {"card.cvv": "123"}, stored=registration_id)) == OK
 
 
 def test_saying_so_does_not_let_another_merchant_charge(external: Client, stranger: Client) -> None:
-    registration_id = keep(external)
+    registration_id = register(external)
 
-    assert told(pay_with(stranger, registration_id, ALONE)) == (400, "100.150.200")
+    assert result_of(pay_with(stranger, registration_id, ALONE)) == (400, "100.150.200")
 
 
 # ---- where it began ----
@@ -203,7 +203,7 @@ def test_a_repeat_names_where_its_series_began(
     for kind in ("DB", "PA"):
         answer = charge(external, words, {"card.cvv": "123", "paymentType": kind}, stored=registration_id)
 
-        assert told(answer) == OK
+        assert result_of(answer) == OK
         assert get_series(acquirer)["initial_transaction_id"] == reference
         assert answer.json["standingInstruction"]["initialTransactionId"] == reference
         read = external.get(f"/v1/payments/{answer.json['id']}").json
@@ -266,11 +266,11 @@ def test_a_series_that_began_elsewhere_goes_on_here(
         "currency": "EUR",
         **{f"recurringMigration.connectorTxId{position}": f"OLD-{position}" for position in positions},
     }
-    registration_id = keep(external, {**CARD, **migrated}, testMode="EXTERNAL")
+    registration_id = register(external, {**CARD, **migrated}, testMode="EXTERNAL")
 
     answer = charge(external, ALONE, stored=registration_id)
 
-    assert told(answer) == OK
+    assert result_of(answer) == OK
     assert "recurringMigration" not in answer.json
     assert get_series(acquirer)["initial_transaction_id"] == f"OLD-{positions[-1]}"
     assert acquirer.last_charge["details"]["initial_payment"] == {
@@ -283,9 +283,9 @@ def test_a_series_that_began_elsewhere_goes_on_here(
 def test_a_card_that_was_stored_without_any_payment_has_no_beginning_until_it_gets_one(
     external: Client, acquirer: RecordingAcquirer, scheme: Callable[[], str]
 ) -> None:
-    registration_id = keep(external, testMode="EXTERNAL")
+    registration_id = register(external, testMode="EXTERNAL")
 
-    assert told(charge(external, ALONE, stored=registration_id)) == OK
+    assert result_of(charge(external, ALONE, stored=registration_id)) == OK
     assert "initial_transaction_id" not in get_series(acquirer)
 
     reference = scheme()
@@ -307,7 +307,7 @@ def test_a_key_replays_a_repeat_and_charges_once(
     first, again = external.post(path, sent, key), external.post(path, sent, key)
 
     assert first.body == again.body
-    assert told(first) == OK
+    assert result_of(first) == OK
     assert len(acquirer.received) == before + 1
 
 

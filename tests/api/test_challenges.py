@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from api.chains import APPROVED, PENDING, advance, refund, told
+from api.chains import APPROVED, PENDING, advance, refund, result_of
 from api.challenges import (
     BILLING,
     CHALLENGED,
@@ -75,7 +75,7 @@ def test_a_paid_challenge_can_be_refunded_like_any_payment(client: Client) -> No
     answer = open_order(client)
     pass_challenge(client, answer)
 
-    assert told(refund(client, answer.json["id"], "92.00")) == APPROVED
+    assert result_of(refund(client, answer.json["id"], "92.00")) == APPROVED
 
 
 def test_the_charge_after_a_challenge_can_be_declined(client: Client) -> None:
@@ -99,7 +99,7 @@ def test_a_wrong_code_may_be_corrected(client: Client) -> None:
     again = answer_page(client, page, otp="0000")
 
     assert "That was not the code. Tries left: 2." in again.text
-    assert told(client.get(f"/v1/payments/{answer.json['id']}")) == PENDING
+    assert result_of(client.get(f"/v1/payments/{answer.json['id']}")) == PENDING
     answer_page(client, again, otp="1234")
     assert read_code(client, answer) == "000.100.110"
 
@@ -118,7 +118,7 @@ def test_three_wrong_codes_end_the_payment(client: Client) -> None:
 def test_who_walks_away_has_not_paid(client: Client, number: str) -> None:
     answer = open_order(client, number)
     advance(client, LIFETIME_S - 60)
-    assert told(client.get(f"/v1/payments/{answer.json['id']}")) == PENDING
+    assert result_of(client.get(f"/v1/payments/{answer.json['id']}")) == PENDING
 
     advance(client, 120)
     wait_until(lambda: read_code(client, answer) != "000.200.000")
@@ -218,7 +218,7 @@ def test_a_challenge_request_of_another_payment_is_not_taken(client: Client) -> 
     assert page.answer.status == 404
 
 
-def test_the_address_of_the_shopper_is_told_once(client: Client) -> None:
+def test_the_address_of_the_shopper_is_sent_once(client: Client) -> None:
     key = {"Idempotency-Key": "challenge-told-once"}
     fields = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", "shopperResultUrl": "https://shop.example/"}
     card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}

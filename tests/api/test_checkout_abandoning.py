@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from api.chains import told
+from api.chains import result_of
 from api.challenges import BILLING, BROWSER, CHALLENGED
 from api.checking_out import ask
 from api.merchants import run_command, wait_until
@@ -57,12 +57,12 @@ def test_an_abandoned_challenge_takes_no_money_however_it_ends(client: Client) -
 
     given_up = abandon(client, checkout_id, answer.json["attempt"])
 
-    assert told(given_up) == PENDING
+    assert result_of(given_up) == PENDING
     assert (given_up.json["state"], given_up.json["attemptsLeft"]) == ("open", 9)
     pass_challenge(client, page)
     assert list_codes(client, "abandoned-challenge") == [ABANDONED]
-    assert told(post(client, checkout_id)) == PAID
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
 
 
 def test_what_a_provider_approves_afterwards_is_given_back(client: Client) -> None:
@@ -70,14 +70,14 @@ def test_what_a_provider_approves_afterwards_is_given_back(client: Client) -> No
     checkout_id = open_checkout(client, merchantTransactionId="abandoned-at-provider")
     answer = post(client, checkout_id, PAYPAL)
 
-    assert told(abandon(client, checkout_id, answer.json["attempt"])) == PENDING
+    assert result_of(abandon(client, checkout_id, answer.json["attempt"])) == PENDING
 
     wait_until(lambda: len(list_made(client, "abandoned-at-provider")) == 2)
     first, reversal = list_made(client, "abandoned-at-provider")
     assert (first["result"]["code"], reversal["paymentType"]) == (ABANDONED, "RV")
     page = Window(client).visit(find_next(answer, "provider"))
     assert "Called off" in page.text
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
 
 
 def test_who_had_approved_at_the_provider_before_closing_its_window_has_paid(client: Client) -> None:
@@ -98,7 +98,7 @@ def test_a_payment_that_is_made_is_not_given_up(client: Client) -> None:
     pass_challenge(client, Window(client).walk(find_next(answer, "challenge")))
 
     assert abandon(client, checkout_id, answer.json["attempt"]).json["state"] == "paid"
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
 
 
 @pytest.mark.parametrize("attempt", ["", "8a" + "0" * 30, "\x00", "x" * 5000, "8A\ud7ff"])
@@ -108,9 +108,9 @@ def test_an_unknown_attempt_changes_nothing(client: Client, attempt: str) -> Non
 
     answer = abandon(client, checkout_id, attempt)
 
-    assert told(answer) in (PENDING, GONE), "a control character is refused with the whole body"
+    assert result_of(answer) in (PENDING, GONE), "a control character is refused with the whole body"
     assert abandon(client, open_checkout(client), waiting).json["state"] == "open", "of another checkout"
-    assert told(client.get(f"/v1/payments/{waiting}")) == PENDING
+    assert result_of(client.get(f"/v1/payments/{waiting}")) == PENDING
 
 
 def test_an_attempt_is_given_up_although_its_checkout_was_cancelled(client: Client) -> None:
@@ -119,13 +119,13 @@ def test_an_attempt_is_given_up_although_its_checkout_was_cancelled(client: Clie
     query = urlencode({"entityId": client.entity_id})
     assert client.send("DELETE", f"/v1/checkouts/{checkout_id}?{query}", None, client.authorized()).status == 200
 
-    assert told(abandon(client, checkout_id, answer.json["attempt"])) == GONE
-    assert told(abandon(client, "no-such-checkout", answer.json["attempt"])) == GONE
+    assert result_of(abandon(client, checkout_id, answer.json["attempt"])) == GONE
+    assert result_of(abandon(client, "no-such-checkout", answer.json["attempt"])) == GONE
     wait_until(lambda: len(list_made(client, "abandoned-late")) == 2)
     assert ABANDONED in list_codes(client, "abandoned-late")
 
 
-def test_the_form_is_told_how_often_it_may_still_try(client: Client) -> None:
+def test_the_form_learns_how_often_it_may_still_try(client: Client) -> None:
     checkout_id = open_checkout(client, **{"customParameters[forceResultCode]": "800.100.152"})
     assert show(client, checkout_id).json["attemptsLeft"] == 10
     for _ in range(10):
@@ -158,8 +158,8 @@ def test_of_a_return_and_an_abandonment_at_once_one_counts(cluster: PostgresClus
 
             made = [each for each in list_made(client, reference) if each["paymentType"] == "DB"]
             [code] = [each["result"]["code"] for each in made]
-            states = {each.json["state"] for each in answers if told(each) == PENDING}
-            assert {told(each) for each in answers} <= {PENDING, BUSY}
+            states = {each.json["state"] for each in answers if result_of(each) == PENDING}
+            assert {result_of(each) for each in answers} <= {PENDING, BUSY}
             assert code in ("000.100.110", ABANDONED)
             assert states <= ({"open"} if code == ABANDONED else {"paid"})
         run_command(gateway, "verify")

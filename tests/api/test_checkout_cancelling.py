@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from api.chains import told
+from api.chains import result_of
 from api.checking_out import STORING, ask, prepare
 from api.merchants import wait_until
 from api.paying_forms import (
@@ -51,33 +51,33 @@ def test_a_cancelled_checkout_is_over_for_everybody(client: Client) -> None:
 
     answer = cancel(client, checkout_id)
 
-    assert told(answer) == CANCELLED
+    assert result_of(answer) == CANCELLED
     assert (answer.json["id"], answer.json["ndc"]) == (checkout_id, checkout_id)
-    assert told(post(client, checkout_id)) == GONE
-    assert told(show(client, checkout_id)) == GONE
-    assert told(client.post(f"/v1/checkouts/{checkout_id}", {"amount": "1.00"})) == GONE
+    assert result_of(post(client, checkout_id)) == GONE
+    assert result_of(show(client, checkout_id)) == GONE
+    assert result_of(client.post(f"/v1/checkouts/{checkout_id}", {"amount": "1.00"})) == GONE
     status = ask(client, checkout_id)
-    assert told(status) == GONE
+    assert result_of(status) == GONE
     assert "No payment session found for the requested id" in status.json["result"]["description"]
 
 
 def test_cancelling_again_answers_the_same(client: Client) -> None:
     checkout_id = prepare(client, STORING)
 
-    assert told(cancel(client, checkout_id)) == told(cancel(client, checkout_id)) == CANCELLED
+    assert result_of(cancel(client, checkout_id)) == result_of(cancel(client, checkout_id)) == CANCELLED
 
 
 def test_a_checkout_that_is_paid_is_not_cancelled(client: Client) -> None:
     checkout_id = open_checkout(client)
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
 
     answer = cancel(client, checkout_id)
 
-    assert told(answer) == GONE
+    assert result_of(answer) == GONE
     assert "is complete and cannot be cancelled" in answer.json["result"]["description"]
     assert "repeat" not in answer.json["result"]["description"]
-    assert told(ask(client, checkout_id)) == PAID
-    assert told(cancel(client, checkout_id)) == GONE
+    assert result_of(ask(client, checkout_id)) == PAID
+    assert result_of(cancel(client, checkout_id)) == GONE
 
 
 def test_a_checkout_that_is_being_paid_asks_to_be_cancelled_a_moment_later(embedded_server: SharedServer) -> None:
@@ -87,37 +87,37 @@ def test_a_checkout_that_is_being_paid_asks_to_be_cancelled_a_moment_later(embed
         paid = shopper.submit(post, client, checkout_id)
         wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
 
-        assert told(cancel(client, checkout_id)) == BUSY
+        assert result_of(cancel(client, checkout_id)) == BUSY
     assert paid.result().code == "000.100.112"
 
 
 def test_only_its_own_merchant_cancels_a_checkout(client: Client, stranger: Client) -> None:
     checkout_id = open_checkout(client)
 
-    assert told(cancel(stranger, checkout_id)) == GONE
-    assert told(cancel(replace(client, entity_id=client.lenient_entity_id), checkout_id)) == GONE
+    assert result_of(cancel(stranger, checkout_id)) == GONE
+    assert result_of(cancel(replace(client, entity_id=client.lenient_entity_id), checkout_id)) == GONE
     assert client.send("DELETE", f"/v1/checkouts/{checkout_id}?entityId={client.entity_id}").status == 401
-    assert told(cancel(client, "no-such-checkout")) == GONE
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(cancel(client, "no-such-checkout")) == GONE
+    assert result_of(post(client, checkout_id)) == PAID
 
 
 def test_what_a_provider_approves_after_the_cancellation_is_given_back(client: Client) -> None:
     checkout_id = open_checkout(client, merchantTransactionId="cancelled-at-provider")
     page = begin_at_provider(client, checkout_id)
-    assert told(cancel(client, checkout_id)) == CANCELLED
+    assert result_of(cancel(client, checkout_id)) == CANCELLED
 
     come_back(client, press(client, page, "approve"))
 
     wait_until(lambda: len(list_made(client, "cancelled-at-provider")) == 2)
     first, reversal = list_made(client, "cancelled-at-provider")
     assert (first["result"]["code"], reversal["paymentType"]) == ("900.300.600", "RV")
-    assert told(ask(client, checkout_id)) == GONE
+    assert result_of(ask(client, checkout_id)) == GONE
 
 
 def test_a_challenge_that_ends_after_the_cancellation_takes_no_money(client: Client) -> None:
     checkout_id = open_checkout(client, merchantTransactionId="cancelled-in-challenge")
     page = begin_challenge(client, checkout_id)
-    assert told(cancel(client, checkout_id)) == CANCELLED
+    assert result_of(cancel(client, checkout_id)) == CANCELLED
 
     pass_challenge(client, page)
 
@@ -142,7 +142,7 @@ def test_refusals_of_a_form_carry_the_checkout_as_their_trace(client: Client) ->
 def test_what_is_no_checkout_id_is_not_answered_as_a_trace(client: Client) -> None:
     answer = post(client, "4200000000000000")
 
-    assert told(answer) == GONE
+    assert result_of(answer) == GONE
     assert "4200000000000000" not in answer.json["ndc"]
 
 

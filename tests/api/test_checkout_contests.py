@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from api.chains import PENDING, told
+from api.chains import PENDING, result_of
 from api.checking_out import ask
 from api.merchants import run_command
 from api.paying_forms import BUSY, GONE, SCRIPT, TOO_MANY, begin_challenge, list_made, open_checkout, pass_challenge
@@ -36,7 +36,7 @@ def fire(client: Client, checkout_id: str, shots: int = SHOTS) -> list[Answer]:
 
 
 def check_paid_once(answers: list[Answer], approved: tuple[int, str]) -> None:
-    results = [told(answer) for answer in answers]
+    results = [result_of(answer) for answer in answers]
     assert results.count(approved) == 1
     assert set(results) <= {approved, BUSY, GONE}
     assert [("next" in answer.json) for answer in answers].count(True) == 1
@@ -49,10 +49,10 @@ def test_sixty_four_clicks_pay_once(client: Client) -> None:
 
     check_paid_once(answers, PAID)
     assert [each["result"]["code"] for each in list_made(client, "clicked-often")] == ["000.100.110"]
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
 
 
-def test_the_acquirer_hears_of_it_once(external: Client, acquirer: RecordingAcquirer) -> None:
+def test_the_acquirer_receives_it_once(external: Client, acquirer: RecordingAcquirer) -> None:
     checkout_id = open_checkout(external, testMode="EXTERNAL", merchantTransactionId="heard-of-once")
     before = len(acquirer.received)
 
@@ -69,7 +69,7 @@ def test_declined_clicks_never_run_beside_each_other(client: Client) -> None:
         client, merchantTransactionId="declined-often", **{"customParameters[forceResultCode]": "800.100.152"}
     )
 
-    results = [told(answer) for answer in fire(client, checkout_id)]
+    results = [result_of(answer) for answer in fire(client, checkout_id)]
 
     declined = results.count((400, "800.100.152"))
     assert 1 <= declined <= 10
@@ -81,7 +81,7 @@ def test_several_processes_pay_once_and_count_together(cluster: PostgresCluster,
     with GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"], is_cold=True) as gateway:
         client = gateway.client()
         asked = open_checkout(client)
-        questions = [told(ask(client, asked)) for _ in range(12)]
+        questions = [result_of(ask(client, asked)) for _ in range(12)]
         assert sorted(questions) == sorted([PENDING] * 2 + [TOO_MANY] * 10)
         for number in range(3):
             checkout_id = open_checkout(client, merchantTransactionId=f"processes-{number}")

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from api.chains import FAULT, FAULTY, FORCE, PENDING, told
+from api.chains import FAULT, FAULTY, FORCE, PENDING, result_of
 from api.checking_out import PREPARED, STORING, ask, prepare
 from api.merchants import add_channel, run_command, wait_until
 from api.paying_forms import (
@@ -24,7 +24,7 @@ from api.paying_forms import (
     show,
 )
 from api.recording import RecordingAcquirer
-from api.registering import BANK, keep, remove
+from api.registering import BANK, register, remove
 from gateway import CARD, Client, GatewayProcess
 
 PAID = (200, "000.100.110")
@@ -66,7 +66,7 @@ def test_what_is_to_be_paid_is_not_the_forms_to_say(client: Client) -> None:
     said = {"customer.phone": "+4912345678", "customParameters[SHOPPER_gift]": "yes"}
     answer = post(client, checkout_id, {**CARD, **UNHEARD, **said, "entityId": client.lenient_entity_id})
 
-    assert told(answer) == PAID
+    assert result_of(answer) == PAID
     assert read_home(find_next(answer, "result"))["id"] == checkout_id
     paid = ask(client, checkout_id).json
     told_back = {name: paid[name] for name in ("amount", "currency", "paymentType", "merchantTransactionId")}
@@ -94,7 +94,7 @@ def test_the_forms_address_counts_where_the_checkout_has_none(client: Client) ->
     missing = post(client, checkout_id)
     answer = post(client, checkout_id, {**CARD, "shopperResultUrl": SHOP_URL})
 
-    assert told(missing) == FAULTY
+    assert result_of(missing) == FAULTY
     assert set(missing.faults) == {"shopperResultUrl"}
     assert "next" not in missing.json
     assert read_home(find_next(answer, "result"))["id"] == checkout_id
@@ -106,43 +106,43 @@ def test_faults_of_the_form_are_named_and_are_no_attempt(client: Client) -> None
 
     faulty = {**CARD, "card.number": "4200", "card.expiryMonth": "13"}
     answer = [post(client, checkout_id, faulty) for _ in range(12)][-1]
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert set(answer.faults) == {"card.number", "card.expiryMonth"}
     assert b"4200" not in answer.body
     assert set(post(client, checkout_id, {"paymentBrand": "VISA"}).faults)
-    assert told(post(client, checkout_id, {})) == FAULTY
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id, {})) == FAULTY
+    assert result_of(post(client, checkout_id)) == PAID
 
 
 # ---- registrations ----
 
 
 def test_the_shopper_pays_with_what_the_merchant_offered_and_nothing_else(client: Client, stranger: Client) -> None:
-    offered, removed, other, theirs = keep(client), keep(client), keep(client), keep(stranger)
+    offered, removed, other, theirs = register(client), register(client), register(client), register(stranger)
     remove(client, removed)
     listed = (offered, removed, theirs, "8a" + "0" * 30)
     checkout_id = open_checkout(client, **{f"registrations[{place}].id": each for place, each in enumerate(listed)})
 
     not_listed = post(client, checkout_id, {"registrationId": other, "card.cvv": "123"})
-    assert told(not_listed) == FAULTY
+    assert result_of(not_listed) == FAULTY
     assert set(not_listed.faults) == {"registrationId"}
     for refused in listed[1:]:
         answer = post(client, checkout_id, {"registrationId": refused, "card.cvv": "123"})
         assert (answer.status, "next" in answer.json) == (400, False), answer.body
     assert [each["id"] for each in show(client, checkout_id).json["registrations"]] == [offered]
     beside = post(client, checkout_id, {**CARD, "registrationId": offered})
-    assert told(beside) == FAULTY
+    assert result_of(beside) == FAULTY
 
-    assert told(post(client, checkout_id, {"registrationId": offered, "card.cvv": "123"})) == PAID
+    assert result_of(post(client, checkout_id, {"registrationId": offered, "card.cvv": "123"})) == PAID
     assert ask(client, checkout_id).json["registrationId"] == offered
 
 
-def test_the_holder_of_a_stored_card_may_be_told_where_the_merchant_lets(client: Client) -> None:
-    nameless = keep(client, {**CARD, "card.holder": None})
+def test_the_holder_of_a_registered_card_may_be_sent_where_the_merchant_allows(client: Client) -> None:
+    nameless = register(client, {**CARD, "card.holder": None})
     said = {"registrationId": nameless, "card.holder": "Jane Smith"}
     lets = open_checkout(client, overrideHolder="true", **{"registrations[0].id": nameless})
 
-    assert told(post(client, lets, said)) == PAID
+    assert result_of(post(client, lets, said)) == PAID
     assert ask(client, lets).json["card"]["holder"] == "Jane Smith"
 
 
@@ -150,10 +150,10 @@ def test_the_holder_of_a_stored_card_may_be_told_where_the_merchant_lets(client:
 def test_the_shopper_may_have_the_card_stored(client: Client) -> None:
     checkout_id = open_checkout(client)
 
-    assert told(post(client, checkout_id, {**CARD, "createRegistration": "true"})) == PAID
+    assert result_of(post(client, checkout_id, {**CARD, "createRegistration": "true"})) == PAID
 
     registration_id = ask(client, checkout_id).json["registrationId"]
-    assert told(client.get(f"/v1/registrations/{registration_id}")) == PAID
+    assert result_of(client.get(f"/v1/registrations/{registration_id}")) == PAID
 
 
 def test_a_brand_may_have_a_type_of_its_own(client: Client) -> None:
@@ -167,7 +167,7 @@ def test_a_brand_may_have_a_type_of_its_own(client: Client) -> None:
     assert ask(client, by_master).json["paymentType"] == "DB"
 
 
-def test_a_direct_debit_is_paid_and_no_full_number_is_told(client: Client) -> None:
+def test_a_direct_debit_is_paid_and_no_full_number_is_answered(client: Client) -> None:
     checkout_id = open_checkout(client)
 
     answer = post(client, checkout_id, {**BANK, "bankAccount.iban": "DE89370400440532013000"})
@@ -209,12 +209,12 @@ def test_scripts_of_any_shop_may_read_answers_and_refusals(client: Client) -> No
     assert "access-control-allow-origin" not in private.headers
 
 
-def test_the_acquirer_is_told_where_the_shopper_calls_from(external: Client, acquirer: RecordingAcquirer) -> None:
+def test_the_acquirer_receives_the_address_of_the_shopper(external: Client, acquirer: RecordingAcquirer) -> None:
     checkout_id = open_checkout(external, testMode="EXTERNAL")
 
     answer = post(external, checkout_id, headers={**SCRIPT, "User-Agent": "Mozilla/5.0 (test)"})
 
-    assert told(answer) == (200, "000.100.112")
+    assert result_of(answer) == (200, "000.100.112")
     assert ask(external, checkout_id).json["customer"]["ip"] == "127.0.0.1"
     assert "127.0.0.1" in str(acquirer.last_charge)
 
@@ -223,15 +223,15 @@ def test_the_acquirer_is_told_where_the_shopper_calls_from(external: Client, acq
 def test_after_ten_attempts_no_more_are_made(client: Client) -> None:
     checkout_id = open_checkout(client, merchantTransactionId="ten-attempts", **{FORCE: "800.100.152"})
 
-    attempts = [told(post(client, checkout_id)) for _ in range(10)]
+    attempts = [result_of(post(client, checkout_id)) for _ in range(10)]
     eleventh = post(client, checkout_id)
 
     assert set(attempts) == {(400, "800.100.152")}
-    assert told(eleventh) == TOO_MANY
+    assert result_of(eleventh) == TOO_MANY
     assert (eleventh.json["id"], "next" in eleventh.json) == (checkout_id, False)
     assert 0 < int(eleventh.headers["retry-after"]) <= 30 * 60
     assert len(list_made(client, "ten-attempts")) == 10
-    assert told(ask(client, checkout_id)) == (400, "800.100.152")
+    assert result_of(ask(client, checkout_id)) == (400, "800.100.152")
 
 
 # ---- parameters that a form must not send ----
@@ -290,7 +290,7 @@ def test_hostile_bytes_are_refused_and_break_nothing(client: Client, body: bytes
     answer = client.send("POST", f"/v1/checkouts/{checkout_id}/payment", body, SCRIPT)
 
     assert answer.status in (400, 413), answer.body
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
 
 
 @pytest.mark.both_databases
@@ -308,7 +308,7 @@ def test_a_channel_that_is_closed_meanwhile_takes_no_payment(client: Client, gat
 def test_kinds_are_not_mixed_up(client: Client) -> None:
     pays, stores = open_checkout(client), prepare(client, {**STORING, "shopperResultUrl": SHOP_URL})
 
-    assert told(post(client, pays, kind="registration")) == told(post(client, stores)) == GONE
+    assert result_of(post(client, pays, kind="registration")) == result_of(post(client, stores)) == GONE
     assert has_ended(client.send("GET", f"/v1/checkouts/{pays}/provider"))
     assert post(client, pays, kind="refund").status == 404
 
@@ -317,4 +317,4 @@ def test_a_minute_passes_and_the_form_is_still_good(client: Client) -> None:
     checkout_id = prepare(client, {**PREPARED, "shopperResultUrl": SHOP_URL})
     pass_seconds(client, 29 * 60)
 
-    assert told(post(client, checkout_id, {"paymentBrand": "PAYPAL"})) == PENDING
+    assert result_of(post(client, checkout_id, {"paymentBrand": "PAYPAL"})) == PENDING

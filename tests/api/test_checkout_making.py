@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import pytest
 
-from api.chains import FAULTY, told
+from api.chains import FAULTY, result_of
 from api.checking_out import PREPARED, STORING, ask, prepare
 from api.merchants import wait_until
 from api.paying_forms import AT_SHOP, BUSY, GONE, PAYPAL, SHOP_URL, open_checkout, pass_seconds, post, show
-from api.registering import BANK, keep
+from api.registering import BANK, register
 from api.server import SharedServer
 from gateway import Client
 
@@ -48,11 +48,11 @@ EVERYTHING = {
 
 
 def make(client: Client, fields: dict[str, str | None], headers: dict[str, str] | None = None) -> tuple[int, str]:
-    return told(client.post("/v1/checkouts", fields, headers))
+    return result_of(client.post("/v1/checkouts", fields, headers))
 
 
 def change(client: Client, checkout_id: str, **fields: str | None) -> tuple[int, str]:
-    return told(client.post(f"/v1/checkouts/{checkout_id}", fields))
+    return result_of(client.post(f"/v1/checkouts/{checkout_id}", fields))
 
 
 # ---- making ----
@@ -63,7 +63,7 @@ def test_amount_currency_and_type_are_enough(client: Client) -> None:
     answer = client.post("/v1/checkouts", PREPARED)
 
     body = answer.json
-    assert told(answer) == CREATED
+    assert result_of(answer) == CREATED
     assert CHECKOUT_ID.fullmatch(body["id"])
     assert len(body["id"]) != 32
     assert body["ndc"] == body["id"]
@@ -74,7 +74,7 @@ def test_any_parameter_of_a_payment_is_taken_and_comes_back_with_the_payment(cli
     made = client.post("/v1/checkouts", EVERYTHING)
     script = client.send("GET", f"/v1/paymentWidgets.js?checkoutId={quote(made.json['id'])}")
 
-    assert told(made) == CREATED
+    assert result_of(made) == CREATED
     method, _, digest = made.json["integrity"].partition("-")
     assert (method, len(base64.b64decode(digest, validate=True))) == ("sha384", 48)
     assert script.headers["etag"] == f'"{made.json["integrity"]}"'
@@ -112,7 +112,7 @@ def test_every_fault_is_named(client: Client) -> None:
 
     answer = client.post("/v1/checkouts", fields)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert set(fields) - {"paymentType"} <= set(answer.faults)
     assert set(client.post("/v1/checkouts", {}).faults) == {"amount", "currency", "paymentType"}
     assert set(client.post("/v1/checkouts", {**PREPARED, "paymentType": "CP"}).faults) == {"paymentType"}
@@ -140,7 +140,7 @@ def test_an_address_that_no_shopper_should_be_sent_to_is_refused(client: Client,
     answer = client.post("/v1/checkouts", {**PREPARED, "shopperResultUrl": url})
     from_form = post(client, prepare(client), {"paymentBrand": "PAYPAL", "shopperResultUrl": url})
 
-    assert told(answer) == told(from_form) == FAULTY
+    assert result_of(answer) == result_of(from_form) == FAULTY
     assert "shopperResultUrl" in answer.faults
     assert "shopperResultUrl" in from_form.faults
 
@@ -154,7 +154,7 @@ def test_apps_and_shops_may_be_sent_to_by_a_lenient_channel(lenient: Client, url
 def test_a_strict_channel_sends_to_no_app_that_it_does_not_list(client: Client, url: str) -> None:
     answer = client.post("/v1/checkouts", {**PREPARED, "shopperResultUrl": url})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["shopperResultUrl"]
 
 
@@ -189,7 +189,7 @@ def test_only_a_merchant_may(client: Client, stranger: Client) -> None:
 
     assert client.send("POST", "/v1/checkouts", "amount=92.00").status == 401
     assert client.send("GET", f"/v1/checkouts/{checkout_id}/payment").status == 401
-    assert told(client.post("/v1/checkouts", {**PREPARED, "entityId": stranger.entity_id})) == (403, "800.900.201")
+    assert result_of(client.post("/v1/checkouts", {**PREPARED, "entityId": stranger.entity_id})) == (403, "800.900.201")
 
 
 # ---- changing ----
@@ -201,7 +201,7 @@ def test_what_is_changed_is_what_is_paid(client: Client) -> None:
 
     answer = client.post(f"/v1/checkouts/{checkout_id}", {"amount": "17.50", "merchantMemo": "second memo"})
 
-    assert told(answer) == CHANGED
+    assert result_of(answer) == CHANGED
     assert (answer.json["id"], answer.json["ndc"]) == (checkout_id, checkout_id)
     assert show(client, checkout_id).json["amount"] == "17.50"
     post(client, checkout_id)
@@ -215,7 +215,7 @@ def test_faults_of_a_change_are_named_and_change_nothing(client: Client) -> None
 
     answer = client.post(f"/v1/checkouts/{checkout_id}", {"amount": "1.0", "overridePaymentType[VISA]": "PA"})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert set(answer.faults) == {"amount", "overridePaymentType[VISA]"}
     assert change(client, checkout_id, currency="JPY", amount="10.50") == (400, "100.550.303")
     assert show(client, checkout_id).json["amount"] == "92.00"
@@ -250,7 +250,7 @@ def test_what_is_being_paid_is_changed_by_nobody(server: SharedServer) -> None:
         wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
 
         assert change(client, checkout_id, amount="1.00") == BUSY
-        assert told(post(client, checkout_id)) == BUSY
+        assert result_of(post(client, checkout_id)) == BUSY
         assert show(client, checkout_id).json["state"] == "busy"
     assert paid.result().code == "000.100.112"
 
@@ -263,8 +263,8 @@ def test_a_change_may_make_a_payment_of_what_only_stored(client: Client) -> None
 
     assert change(client, checkout_id, **PREPARED) == CHANGED
 
-    assert told(ask(client, checkout_id)) == (200, "000.200.000")
-    assert told(ask(client, checkout_id, kind="registration")) == GONE
+    assert result_of(ask(client, checkout_id)) == (200, "000.200.000")
+    assert result_of(ask(client, checkout_id, kind="registration")) == GONE
     assert post(client, checkout_id).code == "000.100.110"
 
 
@@ -275,15 +275,15 @@ def test_a_change_is_made_once_for_its_key(client: Client) -> None:
 
     one, other = client.post(path, {"amount": "5.00"}, key), client.post(path, {"amount": "5.00"}, key)
 
-    assert told(one) == told(other) == CHANGED
-    assert told(client.post(path, {"amount": "6.00"}, key)) == (409, "800.110.100")
+    assert result_of(one) == result_of(other) == CHANGED
+    assert result_of(client.post(path, {"amount": "6.00"}, key)) == (409, "800.110.100")
 
 
 # ---- what the form receives ----
 
 
-def test_the_form_is_told_what_it_needs_and_no_more(client: Client, stranger: Client) -> None:
-    mine, bank, theirs = keep(client), keep(client, BANK), keep(stranger)
+def test_the_form_learns_what_it_needs_and_no_more(client: Client, stranger: Client) -> None:
+    mine, bank, theirs = register(client), register(client, BANK), register(stranger)
     offer = {"registrations[0].id": mine, "registrations[1].id": theirs, "registrations[2].id": bank}
     checkout_id = prepare(client, {**EVERYTHING, **offer, "merchantMemo": "our secret memo"})
 
@@ -330,7 +330,7 @@ def test_a_form_that_is_shown_again_knows_that_all_is_paid(client: Client) -> No
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_whoever_paid_is_told_so_even_when_the_checkout_is_over(client: Client, is_told: bool) -> None:
+def test_a_shopper_who_paid_sees_that_even_when_the_checkout_is_over(client: Client, is_told: bool) -> None:
     """A shopper who reads that the checkout has ended would pay again."""
     paid, unpaid = open_checkout(client), open_checkout(client)
     post(client, paid)
@@ -338,12 +338,12 @@ def test_whoever_paid_is_told_so_even_when_the_checkout_is_over(client: Client, 
         ask(client, paid)
     else:
         pass_seconds(client, 31 * 60)
-        assert told(show(client, unpaid)) == GONE
+        assert result_of(show(client, unpaid)) == GONE
 
     body = show(client, paid).json
 
     assert (body["state"], body["returnUrl"].startswith(f"{SHOP_URL}&id={paid}")) == ("paid", True)
-    assert told(post(client, paid)) == GONE
+    assert result_of(post(client, paid)) == GONE
 
 
 def test_what_cannot_be_stored_is_not_offered_where_something_is_to_be_stored(client: Client) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from api.chains import FAULTY, told
+from api.chains import FAULTY, result_of
 from api.checking_out import PREPARED
 from api.paying_forms import open_checkout, post
-from api.registering import keep
+from api.registering import register
 from api.server import SharedServer
 from gateway import Client
 
@@ -28,15 +28,15 @@ def test_a_checkout_begins_a_payment_and_follows_none(client: Client, kind: str)
     changed = client.post(f"/v1/checkouts/{checkout_id}", following)
     overridden = client.post("/v1/checkouts", {**PREPARED, "overridePaymentType[VISA]": kind})
 
-    assert told(made) == told(changed) == told(overridden) == FAULTY
+    assert result_of(made) == result_of(changed) == result_of(overridden) == FAULTY
     assert set(made.faults) == set(changed.faults) == {"paymentType", "referenceUuid"}
     assert set(overridden.faults) == {"overridePaymentType[VISA]"}
-    assert told(post(client, checkout_id)) == (200, "000.100.110")
+    assert result_of(post(client, checkout_id)) == (200, "000.100.110")
 
 
 @pytest.mark.parametrize("reference", ["known", "8a" + "0" * 30])
 @pytest.mark.parametrize("practice", ["INCREMENTAL_AUTH", "REAUTHORIZATION"])
-def test_an_authorisation_is_neither_raised_nor_renewed_by_a_checkout(
+def test_an_authorization_is_neither_raised_nor_renewed_by_a_checkout(
     client: Client, reference: str, practice: str
 ) -> None:
     named = client.pay(paymentType="PA").json["id"] if reference == "known" else reference
@@ -44,12 +44,12 @@ def test_an_authorisation_is_neither_raised_nor_renewed_by_a_checkout(
 
     answer = client.post("/v1/checkouts", {**PREPARED, **raising})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert set(answer.faults) == {"referenceUuid"}
 
 
-def test_a_stored_account_is_offered_and_not_named(client: Client) -> None:
-    stored = keep(client)
+def test_a_registration_is_offered_and_not_named(client: Client) -> None:
+    stored = register(client)
 
     assert set(client.post("/v1/checkouts", {**PREPARED, "registrationId": stored}).faults) == {"registrationId"}
-    assert told(client.post("/v1/checkouts", {**PREPARED, "registrations[0].id": stored})) == (200, "000.200.100")
+    assert result_of(client.post("/v1/checkouts", {**PREPARED, "registrations[0].id": stored})) == (200, "000.200.100")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 import sqlalchemy as sa
 
-from api.chains import FORCE, PENDING, told
+from api.chains import FORCE, PENDING, result_of
 from api.challenges import BILLING, BROWSER, CHALLENGED
 from api.checking_out import ask, prepare
 from api.merchants import wait_until
@@ -33,7 +33,7 @@ from api.paying_forms import (
     read_home,
     show,
 )
-from api.registering import ask_store, keep
+from api.registering import ask_store, register
 from api.windows import Window
 from gateway import CARD, Client, GatewayProcess
 from tollgate.payments.checkout import Script
@@ -66,7 +66,7 @@ def test_a_challenge_inside_the_page_pays(client: Client) -> None:
 
     page = begin_challenge(client, checkout_id, shopOrigin="https://shop.example")
     assert show(client, checkout_id).json["state"] == "open"
-    assert told(ask(client, checkout_id)) == PENDING
+    assert result_of(ask(client, checkout_id)) == PENDING
     home = pass_challenge(client, page)
 
     assert read_home(home) == {
@@ -75,7 +75,7 @@ def test_a_challenge_inside_the_page_pays(client: Client) -> None:
         "resourcePath": f"/v1/checkouts/{checkout_id}/payment",
     }
     paid = ask(client, checkout_id)
-    assert told(paid) == PAID
+    assert result_of(paid) == PAID
     assert paid.json["threeDSecure"]["eci"] == "05"
     assert paid.json["ndc"] == checkout_id
 
@@ -89,7 +89,7 @@ def test_no_word_of_the_form_spares_its_shopper_the_challenge(client: Client) ->
     assert ask(client, checkout_id).json["threeDSecure"]["eci"] == "05"
 
 
-def test_a_form_that_tells_nothing_of_its_browser_is_asked_by_our_page(client: Client) -> None:
+def test_our_page_collects_the_browser_where_the_form_sent_none(client: Client) -> None:
     checkout_id = open_checkout(client)
 
     answer = post(client, checkout_id, {**CARD, **BILLING, "card.number": CHALLENGED})
@@ -97,10 +97,10 @@ def test_a_form_that_tells_nothing_of_its_browser_is_asked_by_our_page(client: C
 
     assert 'name="returnCode"' in page.text
     pass_challenge(client, page)
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
 
 
-def test_the_shop_that_waits_is_told_by_its_exact_origin(client: Client) -> None:
+def test_the_shop_that_waits_gets_a_message_at_its_exact_origin(client: Client) -> None:
     checkout_id = open_checkout(client)
     answer = post(client, checkout_id, {**PAYPAL, "shopOrigin": SHOP_ORIGIN})
     back = press(client, find_next(answer, "provider"), "approve")
@@ -120,7 +120,7 @@ def test_a_provider_that_wants_a_form_gets_it_from_a_page_of_ours(client: Client
 
     assert "92.00" in page.text
     come_back(client, press(client, page.url, "approve"))
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
     assert has_ended(client.send("GET", f"/v1/checkouts/{checkout_id}/provider"))
 
 
@@ -128,8 +128,8 @@ def test_whoever_closes_the_providers_window_pays_with_something_else(client: Cl
     checkout_id = open_checkout(client, merchantTransactionId="closed-popup")
     begin_at_provider(client, checkout_id)
 
-    assert told(post(client, checkout_id)) == PAID
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
     assert list_codes(client, "closed-popup") == [("DB", "000.100.110"), ("DB", "000.200.000")]
 
 
@@ -149,7 +149,7 @@ def test_what_a_provider_approves_after_a_card_has_paid_goes_back_by_itself(clie
     assert reversal["referencedId"] == late["id"]
     assert b"Reversed by the simulator" in client.send("GET", urlsplit(provider).path).body
     paid = ask(client, checkout_id)
-    assert (told(paid), paid.json["paymentBrand"]) == (PAID, "VISA")
+    assert (result_of(paid), paid.json["paymentBrand"]) == (PAID, "VISA")
 
 
 def test_what_a_provider_approves_unseen_is_found_by_the_worker(client: Client) -> None:
@@ -163,21 +163,21 @@ def test_what_a_provider_approves_unseen_is_found_by_the_worker(client: Client) 
     pass_seconds(client, 5 * MINUTE_S)
 
     wait_until(lambda: list_codes(client, "unseen-sole") == [("DB", "000.100.110")])
-    assert told(ask(client, sole)) == PAID
+    assert result_of(ask(client, sole)) == PAID
     wait_until(lambda: ("RV", "000.100.110") in list_codes(client, "unseen-late"))
-    assert told(post(client, sole)) == GONE
+    assert result_of(post(client, sole)) == GONE
 
 
 def test_a_second_window_during_a_challenge_decides_by_who_locks_first(client: Client) -> None:
     checkout_id = open_checkout(client, merchantTransactionId="two-windows")
     page = begin_challenge(client, checkout_id)
 
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
     home = pass_challenge(client, page)
 
     assert read_home(home)["id"] == checkout_id
     assert list_codes(client, "two-windows") == [("DB", "000.100.110"), ("DB", PAID_TWICE)]
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
 
 
 def test_two_challenges_at_once_end_with_one_payment(client: Client) -> None:
@@ -199,7 +199,7 @@ def test_a_challenge_that_ends_after_the_checkout_takes_no_money(client: Client)
     pass_challenge(client, page)
 
     assert list_codes(client, "after-the-end") == [("DB", OVER)]
-    assert told(ask(client, checkout_id)) == GONE
+    assert result_of(ask(client, checkout_id)) == GONE
 
 
 def test_a_challenge_for_an_amount_that_was_changed_takes_no_money(client: Client) -> None:
@@ -210,7 +210,7 @@ def test_a_challenge_for_an_amount_that_was_changed_takes_no_money(client: Clien
     pass_challenge(client, page)
 
     assert list_codes(client, "changed-amount") == [("DB", OVER)]
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
     assert ask(client, checkout_id).json["amount"] == "100.00"
 
 
@@ -222,16 +222,16 @@ def test_what_a_provider_approves_for_an_amount_that_was_changed_goes_back_by_it
 
     come_back(client, press(client, provider_url, "approve"))
 
-    assert told(ask(client, checkout_id)) == (400, OVER)
+    assert result_of(ask(client, checkout_id)) == (400, OVER)
     wait_until(lambda: ("RV", PAID[1]) in list_codes(client, "cheap-basket"))
     stale = find_made(client, "cheap-basket", "DB", "PAYPAL")
     assert (stale["result"]["code"], stale["resultDetails"]["LateApproval"]) == (OVER, PAID[1])
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
     assert ask(client, checkout_id).json["amount"] == "1000.00"
 
 
-def test_a_stored_card_may_be_challenged_too(client: Client) -> None:
-    stored = keep(client, {**CARD, "card.number": CHALLENGED})
+def test_a_registered_card_may_be_challenged_too(client: Client) -> None:
+    stored = register(client, {**CARD, "card.number": CHALLENGED})
     checkout_id = prepare(client, {**AT_SHOP, "registrations[0].id": stored})
 
     answer = post(client, checkout_id, {"registrationId": stored, "card.cvv": "123", **BROWSER, **BILLING})
@@ -249,15 +249,15 @@ def test_a_challenge_that_fails_leaves_the_checkout_open(client: Client) -> None
     Window(client).go_on(Window(client).visit(page.url))
 
     wait_until(lambda: show(client, checkout_id).json["state"] == "open")
-    assert told(post(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == PAID
 
 
 def test_a_payout_that_is_pending_keeps_its_checkout(client: Client) -> None:
     """Nobody is invited to pay out twice."""
     checkout_id = open_checkout(client, paymentType="CD", **{FORCE: "000.200.000"})
 
-    assert told(post(client, checkout_id)) == PENDING
-    assert told(post(client, checkout_id)) == BUSY
+    assert result_of(post(client, checkout_id)) == PENDING
+    assert result_of(post(client, checkout_id)) == BUSY
 
 
 def test_a_script_is_served_as_it_was_promised_across_a_release(gateway: GatewayProcess, client: Client) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.chains import FORCE, told
+from api.chains import FORCE, result_of
 from api.checking_out import STORING, ask, prepare
 from api.paying_forms import (
     GONE,
@@ -33,7 +33,7 @@ def test_unpaid_then_declined_then_paid_then_gone(client: Client) -> None:
     """A success is reported once, and a failure spends nothing."""
     checkout_id = open_checkout(client)
 
-    assert told(ask(client, checkout_id)) == UNPAID
+    assert result_of(ask(client, checkout_id)) == UNPAID
     declined = post(client, checkout_id, DECLINED_CARD)
     status = ask(client, checkout_id)
     assert declined.status == status.status == 400
@@ -46,11 +46,11 @@ def test_unpaid_then_declined_then_paid_then_gone(client: Client) -> None:
 
     pass_seconds(client, 60)
     paid = post(client, checkout_id)
-    assert told(paid) == PAID
+    assert result_of(paid) == PAID
     assert (paid.json["id"], paid.json["ndc"]) == (checkout_id, checkout_id)
     assert set(paid.json) == {"id", "ndc", "result", "buildNumber", "timestamp", "next"}
     success = ask(client, checkout_id)
-    assert told(success) == PAID
+    assert result_of(success) == PAID
     assert (success.json["ndc"], success.json["amount"], success.json["card"]["last4Digits"]) == (
         checkout_id,
         "92.00",
@@ -59,9 +59,9 @@ def test_unpaid_then_declined_then_paid_then_gone(client: Client) -> None:
     assert client.get(f"/v1/payments/{success.json['id']}").code == "000.100.110"
 
     gone = ask(client, checkout_id)
-    assert told(gone) == GONE
+    assert result_of(gone) == GONE
     assert NO_SESSION in gone.json["result"]["description"]
-    assert told(post(client, checkout_id)) == GONE
+    assert result_of(post(client, checkout_id)) == GONE
 
 
 def test_head_does_not_spend_the_success_of_a_checkout(client: Client) -> None:
@@ -73,52 +73,52 @@ def test_head_does_not_spend_the_success_of_a_checkout(client: Client) -> None:
     head = client.send("HEAD", path, None, client.authorized())
 
     assert (head.status, head.body) == (200, b"")
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(ask(client, checkout_id)) == PAID
 
 
 def test_a_paid_checkout_cannot_be_paid_again_even_before_it_is_read(client: Client) -> None:
     checkout_id = open_checkout(client)
     post(client, checkout_id)
 
-    assert told(post(client, checkout_id)) == told(post(client, checkout_id, PAYPAL)) == GONE
-    assert told(ask(client, checkout_id)) == PAID
+    assert result_of(post(client, checkout_id)) == result_of(post(client, checkout_id, PAYPAL)) == GONE
+    assert result_of(ask(client, checkout_id)) == PAID
 
 
 def test_a_review_spends_and_what_is_pending_does_not(client: Client) -> None:
     reviewed = open_checkout(client, **{FORCE: "000.400.000"})
     pending = open_checkout(client)
 
-    assert told(post(client, reviewed)) == told(ask(client, reviewed)) == (200, "000.400.000")
-    assert told(ask(client, reviewed)) == GONE
-    assert told(post(client, pending, PAYPAL)) == UNPAID
-    assert told(ask(client, pending)) == told(ask(client, pending)) == UNPAID
+    assert result_of(post(client, reviewed)) == result_of(ask(client, reviewed)) == (200, "000.400.000")
+    assert result_of(ask(client, reviewed)) == GONE
+    assert result_of(post(client, pending, PAYPAL)) == UNPAID
+    assert result_of(ask(client, pending)) == result_of(ask(client, pending)) == UNPAID
 
 
 def test_the_third_question_in_a_minute_is_too_many(client: Client) -> None:
     checkout_id, other = open_checkout(client), open_checkout(client)
 
-    assert told(ask(client, checkout_id)) == told(ask(client, checkout_id)) == UNPAID
+    assert result_of(ask(client, checkout_id)) == result_of(ask(client, checkout_id)) == UNPAID
     third = ask(client, checkout_id)
-    assert told(third) == TOO_MANY
+    assert result_of(third) == TOO_MANY
     assert third.json["id"] == checkout_id
     assert 1 <= int(third.headers["retry-after"]) <= 60
-    assert told(ask(client, other)) == UNPAID
+    assert result_of(ask(client, other)) == UNPAID
 
     pass_seconds(client, 59)
-    assert told(ask(client, checkout_id)) == TOO_MANY
+    assert result_of(ask(client, checkout_id)) == TOO_MANY
     pass_seconds(client, 1)
-    assert told(ask(client, checkout_id)) == UNPAID
+    assert result_of(ask(client, checkout_id)) == UNPAID
 
 
 def test_who_may_not_ask_takes_no_question_away(client: Client, lenient: Client, stranger: Client) -> None:
     checkout_id = open_checkout(client)
 
     for other in (stranger, lenient, stranger, lenient):
-        assert told(ask(other, checkout_id)) == GONE
-    assert told(ask(client, checkout_id, kind="registration")) == GONE
-    assert told(ask(client, "0" * 32 + checkout_id[32:])) == GONE
+        assert result_of(ask(other, checkout_id)) == GONE
+    assert result_of(ask(client, checkout_id, kind="registration")) == GONE
+    assert result_of(ask(client, "0" * 32 + checkout_id[32:])) == GONE
 
-    assert told(ask(client, checkout_id)) == told(ask(client, checkout_id)) == UNPAID
+    assert result_of(ask(client, checkout_id)) == result_of(ask(client, checkout_id)) == UNPAID
 
 
 def test_after_thirty_minutes_it_is_dead(client: Client) -> None:
@@ -126,37 +126,37 @@ def test_after_thirty_minutes_it_is_dead(client: Client) -> None:
     post(client, paid)
 
     pass_seconds(client, LIFE_S - 10)
-    assert told(ask(client, unpaid)) == UNPAID
+    assert result_of(ask(client, unpaid)) == UNPAID
     assert show(client, unpaid).json["state"] == "open"
     pass_seconds(client, 10)
 
     for checkout_id in (unpaid, paid):
         dead = ask(client, checkout_id)
-        assert told(dead) == GONE
+        assert result_of(dead) == GONE
         assert NO_SESSION in dead.json["result"]["description"]
-        assert told(post(client, checkout_id)) == GONE
-        assert told(client.post(f"/v1/checkouts/{checkout_id}", {"amount": "1.00"})) == GONE
-    assert told(show(client, unpaid)) == GONE
-    assert told(ask(client, stored, kind="registration")) == GONE
-    assert told(post(client, stored, kind="registration")) == GONE
+        assert result_of(post(client, checkout_id)) == GONE
+        assert result_of(client.post(f"/v1/checkouts/{checkout_id}", {"amount": "1.00"})) == GONE
+    assert result_of(show(client, unpaid)) == GONE
+    assert result_of(ask(client, stored, kind="registration")) == GONE
+    assert result_of(post(client, stored, kind="registration")) == GONE
 
 
-def test_an_account_is_stored_and_told_of_once(client: Client) -> None:
+def test_an_account_is_registered_and_answered_once(client: Client) -> None:
     checkout_id = prepare(client, {**STORING, "shopperResultUrl": SHOP_URL})
 
     shown = show(client, checkout_id).json
     assert (shown["kind"], "amount" in shown) == ("registration", False)
-    assert told(ask(client, checkout_id, kind="registration")) == UNPAID
-    assert told(post(client, checkout_id)) == GONE
+    assert result_of(ask(client, checkout_id, kind="registration")) == UNPAID
+    assert result_of(post(client, checkout_id)) == GONE
     failed = post(client, checkout_id, DECLINED_CARD, kind="registration")
     assert failed.status == 400
     stored = post(client, checkout_id, kind="registration")
-    assert told(stored) == PAID
+    assert result_of(stored) == PAID
     assert read_home(find_next(stored, "result"))["resourcePath"] == f"/v1/checkouts/{checkout_id}/registration"
-    assert told(post(client, checkout_id, kind="registration")) == GONE
+    assert result_of(post(client, checkout_id, kind="registration")) == GONE
 
     status = ask(client, checkout_id, kind="registration")
-    assert told(status) == PAID
+    assert result_of(status) == PAID
     assert status.json["ndc"] == checkout_id
-    assert told(client.get(f"/v1/registrations/{status.json['id']}")) == PAID
-    assert told(ask(client, checkout_id, kind="registration")) == GONE
+    assert result_of(client.get(f"/v1/registrations/{status.json['id']}")) == PAID
+    assert result_of(ask(client, checkout_id, kind="registration")) == GONE

@@ -86,7 +86,7 @@ def test_lists_show_ids_and_no_token(gateway: GatewayProcess, client: Client) ->
         ("token", "revoke", "8a" + "0" * 30),
     ],
 )
-def test_what_does_not_exist_is_told_in_one_line(gateway: GatewayProcess, command: tuple[str, ...]) -> None:
+def test_a_missing_row_is_reported_in_one_line(gateway: GatewayProcess, command: tuple[str, ...]) -> None:
     with pytest.raises(RuntimeError, match=r"no (merchant|channel|token) 8a0000"):
         run_command(gateway, *command)
 
@@ -118,7 +118,7 @@ def test_a_key_file_is_never_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "tollgate-keys.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_store_that_cannot_be_reached_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_reached_is_reported_in_one_line(tmp_path: Path) -> None:
     nowhere = f"postgresql://nobody@127.0.0.1:{find_free_port()}/none"
     command = [sys.executable, "-m", "tollgate", "migrate", "--data", str(tmp_path), "--database", nowhere]
 
@@ -138,7 +138,7 @@ def test_a_database_of_another_kind_is_not_taken_for_a_file(tmp_path: Path, data
     assert "secret" not in done.output
 
 
-def test_a_data_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_data_folder_that_cannot_be_made_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     done = invoke("migrate", "--data", str(tmp_path / "file" / "folder"))

@@ -18,9 +18,9 @@ from api.chains import (
     name,
     rebill,
     refund,
+    result_of,
     reverse,
     stay_within_a_day,
-    told,
 )
 from gateway import Answer, Client
 
@@ -33,7 +33,7 @@ OUT_OF_TURN = (400, "700.400.400")
 
 def charge_back(client: Client, payment_id: str, amount: str | None = None) -> str:
     answer = happen(client, payment_id, "CB", amount)
-    assert told(answer) == CHARGED_BACK
+    assert result_of(answer) == CHARGED_BACK
     chargeback_id: str = answer.json["id"]
     return chargeback_id
 
@@ -44,7 +44,7 @@ def charge_back(client: Client, payment_id: str, amount: str | None = None) -> s
 def test_a_credit_pays_out_without_a_reference(client: Client) -> None:
     answer = client.pay(paymentType="CD", amount="25.00")
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (answer.json["paymentType"], answer.json["amount"]) == ("CD", "25.00")
     assert "referencedId" not in answer.json
 
@@ -53,11 +53,11 @@ def test_a_credit_pays_out_without_a_reference(client: Client) -> None:
     ("kind", "code"), [("CP", "700.400.510"), ("RF", "700.400.520"), ("RV", "700.400.530"), ("RB", "700.100.700")]
 )
 def test_nothing_follows_a_credit(client: Client, kind: str, code: str) -> None:
-    assert told(follow(client, begin(client, "CD"), kind, "100.00")) == (400, code)
+    assert result_of(follow(client, begin(client, "CD"), kind, "100.00")) == (400, code)
 
 
 def test_a_credit_cannot_be_charged_back(client: Client) -> None:
-    assert told(happen(client, begin(client, "CD"), "CB")) == (400, "700.400.550")
+    assert result_of(happen(client, begin(client, "CD"), "CB")) == (400, "700.400.550")
 
 
 # ---- who says so ----
@@ -67,25 +67,25 @@ def test_a_credit_cannot_be_charged_back(client: Client) -> None:
 def test_a_merchant_cannot_ask_for_what_only_banks_bring(client: Client, kind: str, code: str) -> None:
     payment_id = debit(client)
 
-    assert told(follow(client, payment_id, kind, "10.00")) == (400, code)
+    assert result_of(follow(client, payment_id, kind, "10.00")) == (400, code)
 
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
 @pytest.mark.parametrize("kind", ["CP", "RF", "DB"])
 def test_banks_bring_nothing_else(client: Client, kind: str) -> None:
     answer = happen(client, debit(client), kind, "10.00", currency="EUR")
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["paymentType"]
 
 
 def test_nothing_happens_to_a_payment_that_is_not_there(client: Client, lenient: Client, stranger: Client) -> None:
     payment_id = debit(client)
 
-    assert told(happen(client, UNKNOWN_ID, "CB")) == (400, "700.400.580")
-    assert told(happen(stranger, payment_id, "CB")) == (400, "700.400.580")
-    assert told(happen(lenient, payment_id, "CB")) == (400, "700.400.700")
+    assert result_of(happen(client, UNKNOWN_ID, "CB")) == (400, "700.400.580")
+    assert result_of(happen(stranger, payment_id, "CB")) == (400, "700.400.580")
+    assert result_of(happen(lenient, payment_id, "CB")) == (400, "700.400.700")
 
 
 # ---- chargebacks ----
@@ -96,7 +96,7 @@ def test_a_chargeback_takes_the_whole_payment_unless_it_says_how_much(client: Cl
 
     answer = happen(client, payment_id, "CB")
 
-    assert told(answer) == CHARGED_BACK
+    assert result_of(answer) == CHARGED_BACK
     assert (answer.json["paymentType"], answer.json["referencedId"]) == ("CB", payment_id)
     assert (answer.json["amount"], answer.json["currency"]) == ("100.00", "EUR")
 
@@ -104,17 +104,17 @@ def test_a_chargeback_takes_the_whole_payment_unless_it_says_how_much(client: Cl
 def test_a_chargeback_may_take_a_part(client: Client) -> None:
     answer = happen(client, debit(client), "CB", "30.00")
 
-    assert (told(answer), answer.json["amount"]) == (CHARGED_BACK, "30.00")
+    assert (result_of(answer), answer.json["amount"]) == (CHARGED_BACK, "30.00")
 
 
 def test_a_chargeback_is_not_larger_than_its_payment(client: Client) -> None:
-    assert told(happen(client, debit(client), "CB", "100.01")) == OUT_OF_TURN
+    assert result_of(happen(client, debit(client), "CB", "100.01")) == OUT_OF_TURN
 
 
 def test_the_banks_reason_is_answered_and_stays(client: Client) -> None:
     answer = happen(client, debit(client), "CB", resultCode="000.100.203")
 
-    assert told(answer) == (200, "000.100.203")
+    assert result_of(answer) == (200, "000.100.203")
     assert client.get(f"/v1/payments/{answer.json['id']}").json == answer.json
 
 
@@ -122,7 +122,7 @@ def test_the_banks_reason_is_answered_and_stays(client: Client) -> None:
 def test_a_reason_that_is_none_is_a_fault_that_names_it(client: Client, code: str) -> None:
     answer = happen(client, debit(client), "CB", resultCode=code)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["resultCode"]
 
 
@@ -138,17 +138,17 @@ def charge_back_anything(client: Client, kind: str) -> Answer:
 
 @pytest.mark.parametrize("kind", ["DB", "PA.CP", "CP", "RB"])
 def test_whatever_took_money_can_be_charged_back(client: Client, kind: str) -> None:
-    assert told(charge_back_anything(client, kind)) == CHARGED_BACK
+    assert result_of(charge_back_anything(client, kind)) == CHARGED_BACK
 
 
-def test_an_authorisation_cannot_be_charged_back(client: Client) -> None:
-    assert told(happen(client, authorise(client), "CB")) == (400, "700.400.550")
+def test_an_authorization_cannot_be_charged_back(client: Client) -> None:
+    assert result_of(happen(client, authorise(client), "CB")) == (400, "700.400.550")
 
 
 def test_a_declined_debit_cannot_be_charged_back(client: Client) -> None:
     declined = client.pay(None, **{FORCE: "800.100.151"})
 
-    assert told(happen(client, declined.json["id"], "CB")) == (400, "700.400.550")
+    assert result_of(happen(client, declined.json["id"], "CB")) == (400, "700.400.550")
 
 
 @pytest.mark.parametrize("refunded", ["30.00", "100.00"])
@@ -158,7 +158,7 @@ def test_a_chargeback_is_recorded_even_below_zero(client: Client, refunded: str)
 
     answer = happen(client, payment_id, "CB")
 
-    assert (told(answer), answer.json["amount"]) == (CHARGED_BACK, "100.00")
+    assert (result_of(answer), answer.json["amount"]) == (CHARGED_BACK, "100.00")
 
 
 @pytest.mark.parametrize("disputed", ["0.01", "100.00"])
@@ -167,9 +167,9 @@ def test_after_a_chargeback_nothing_is_refunded_reversed_or_rebilled(client: Cli
     payment_id = debit(client)
     charge_back(client, payment_id, disputed)
 
-    assert told(refund(client, payment_id, "1.00")) == DISPUTED
-    assert told(reverse(client, payment_id)) == DISPUTED
-    assert told(rebill(client, payment_id, "1.00")) == DISPUTED
+    assert result_of(refund(client, payment_id, "1.00")) == DISPUTED
+    assert result_of(reverse(client, payment_id)) == DISPUTED
+    assert result_of(rebill(client, payment_id, "1.00")) == DISPUTED
 
 
 def test_the_chargeback_of_one_capture_leaves_the_others_alone(client: Client) -> None:
@@ -177,26 +177,26 @@ def test_the_chargeback_of_one_capture_leaves_the_others_alone(client: Client) -
     first_id, second_id = (name(capture(client, payment_id, "40.00")) for _ in range(2))
     charge_back(client, first_id)
 
-    assert told(refund(client, second_id, "40.00")) == APPROVED
-    assert told(capture(client, payment_id, "20.00")) == APPROVED
+    assert result_of(refund(client, second_id, "40.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "20.00")) == APPROVED
 
 
 def test_what_is_disputed_is_not_disputed_again(client: Client) -> None:
     payment_id = debit(client)
     charge_back(client, payment_id, "30.00")
 
-    assert told(happen(client, payment_id, "CB", "30.00")) == OUT_OF_TURN
+    assert result_of(happen(client, payment_id, "CB", "30.00")) == OUT_OF_TURN
 
 
 def test_a_refund_that_the_bank_sent_back_may_be_made_again(client: Client) -> None:
     payment_id = debit(client)
     refund_id = name(refund(client, payment_id, "100.00"))
-    assert told(refund(client, payment_id, "100.00")) == (400, "700.400.200")
+    assert result_of(refund(client, payment_id, "100.00")) == (400, "700.400.200")
 
     charge_back(client, refund_id)
 
-    assert told(refund(client, payment_id, "100.01")) == (400, "700.400.200")
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "100.01")) == (400, "700.400.200")
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
 # ---- their reversals ----
@@ -205,26 +205,26 @@ def test_a_refund_that_the_bank_sent_back_may_be_made_again(client: Client) -> N
 def test_the_reversal_of_a_chargeback_makes_refunds_possible_again(client: Client) -> None:
     payment_id = debit(client)
     chargeback_id = charge_back(client, payment_id)
-    assert told(refund(client, payment_id, "10.00")) == DISPUTED
+    assert result_of(refund(client, payment_id, "10.00")) == DISPUTED
 
     answer = happen(client, chargeback_id, "CR")
 
-    assert (told(answer), answer.json["paymentType"]) == (APPROVED, "CR")
+    assert (result_of(answer), answer.json["paymentType"]) == (APPROVED, "CR")
     assert (answer.json["referencedId"], answer.json["amount"]) == (chargeback_id, "100.00")
-    assert told(refund(client, payment_id, "100.01")) == (400, "700.400.200")
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "100.01")) == (400, "700.400.200")
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
 def test_a_chargeback_is_reversed_once_and_whole(client: Client) -> None:
     chargeback_id = charge_back(client, debit(client))
 
-    assert told(happen(client, chargeback_id, "CR", "99.99")) == (400, "700.400.410")
-    assert told(happen(client, chargeback_id, "CR", "100.00")) == APPROVED
-    assert told(happen(client, chargeback_id, "CR")) == (400, "700.400.410")
+    assert result_of(happen(client, chargeback_id, "CR", "99.99")) == (400, "700.400.410")
+    assert result_of(happen(client, chargeback_id, "CR", "100.00")) == APPROVED
+    assert result_of(happen(client, chargeback_id, "CR")) == (400, "700.400.410")
 
 
 def test_only_a_chargeback_is_reversed_that_way(client: Client) -> None:
-    assert told(happen(client, debit(client), "CR")) == (400, "700.400.420")
+    assert result_of(happen(client, debit(client), "CR")) == (400, "700.400.420")
 
 
 def test_the_bank_may_charge_back_a_second_time_through_the_reversal(client: Client) -> None:
@@ -233,9 +233,9 @@ def test_the_bank_may_charge_back_a_second_time_through_the_reversal(client: Cli
 
     second_id = charge_back(client, reversal_id)
 
-    assert told(refund(client, payment_id, "10.00")) == DISPUTED
-    assert told(happen(client, second_id, "CR")) == APPROVED
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "10.00")) == DISPUTED
+    assert result_of(happen(client, second_id, "CR")) == APPROVED
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
 # ---- receipts ----
@@ -246,20 +246,20 @@ def test_a_receipt_is_money_that_can_be_refunded(client: Client) -> None:
 
     answer = happen(client, payment_id, "RC", "60.00")
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (answer.json["paymentType"], answer.json["referencedId"]) == ("RC", payment_id)
-    assert told(refund(client, answer.json["id"], "60.01")) == (400, "700.400.200")
-    assert told(refund(client, answer.json["id"], "60.00")) == APPROVED
+    assert result_of(refund(client, answer.json["id"], "60.01")) == (400, "700.400.200")
+    assert result_of(refund(client, answer.json["id"], "60.00")) == APPROVED
 
 
-def test_receipts_and_captures_share_what_was_authorised(client: Client) -> None:
+def test_receipts_and_captures_share_what_was_authorized(client: Client) -> None:
     payment_id = authorise(client)
     happen(client, payment_id, "RC", "60.00")
 
-    assert told(capture(client, payment_id, "40.01")) == (400, "700.400.100")
-    assert told(happen(client, payment_id, "RC", "40.01")) == (400, "700.400.100")
-    assert told(capture(client, payment_id, "40.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "40.01")) == (400, "700.400.100")
+    assert result_of(happen(client, payment_id, "RC", "40.01")) == (400, "700.400.100")
+    assert result_of(capture(client, payment_id, "40.00")) == APPROVED
 
 
 def test_a_debit_has_its_money_and_gets_no_receipt(client: Client) -> None:
-    assert told(happen(client, debit(client), "RC", "10.00")) == (400, "700.400.560")
+    assert result_of(happen(client, debit(client), "RC", "10.00")) == (400, "700.400.560")

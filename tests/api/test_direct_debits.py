@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from api.chains import APPROVED, FAULTY, PENDING, follow, reverse, stay_within_a_day, told
+from api.chains import APPROVED, FAULTY, PENDING, follow, result_of, reverse, stay_within_a_day
 from api.direct_debits import IBAN, begin_debit, debit
 from api.merchants import add_channel, wait_until
 from gateway import Client, GatewayProcess
@@ -21,10 +21,10 @@ def read_clock(client: Client) -> date:
 
 
 @pytest.mark.parametrize("kind", ["PA", "DB", "CD"])
-def test_an_account_is_authorised_debited_and_credited(client: Client, kind: str) -> None:
+def test_an_account_is_authorized_debited_and_credited(client: Client, kind: str) -> None:
     answer = debit(client, paymentType=kind)
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (answer.json["paymentType"], answer.json["paymentBrand"]) == (kind, "DIRECTDEBIT_SEPA")
     assert IBAN not in answer.body.decode()
 
@@ -35,10 +35,10 @@ def test_the_documented_accounts_are_debited(client: Client, account: TestAccoun
         client, bankAccount__iban=account.iban, bankAccount__bic=account.bic, bankAccount__holder=account.holder
     )
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
 
 
-def test_the_answer_tells_when_and_by_which_mandate(client: Client) -> None:
+def test_the_answer_has_the_day_and_the_mandate(client: Client) -> None:
     today = read_clock(client)
     details = debit(client).json["resultDetails"]
 
@@ -62,7 +62,7 @@ def test_a_due_date_is_kept_or_moved_to_a_banking_day(client: Client) -> None:
 def test_without_a_mandate_the_payment_is_its_own(client: Client) -> None:
     answer = debit(client, bankAccount__mandate__id=None, bankAccount__mandate__dateOfSignature=None)
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert answer.json["resultDetails"]["MandateId"] == answer.json["id"]
 
 
@@ -85,7 +85,7 @@ def test_without_a_mandate_the_payment_is_its_own(client: Client) -> None:
 def test_a_malformed_account_is_refused_by_naming_it(client: Client, changes: dict[str, str | None], name: str) -> None:
     answer = debit(client, **changes)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == [name]
 
 
@@ -105,13 +105,13 @@ def test_an_account_that_no_bank_would_debit_is_declined_and_recorded(
 ) -> None:
     answer = debit(client, **changes)
 
-    assert told(answer) == (400, code)
+    assert result_of(answer) == (400, code)
     assert client.get(f"/v1/query/{answer.json['id']}").code == code
 
 
 @pytest.mark.parametrize(("currency", "code"), [("USD", "600.200.500"), ("GBP", "600.200.500")])
 def test_only_euros_are_debited(client: Client, currency: str, code: str) -> None:
-    assert told(debit(client, currency=currency)) == (400, code)
+    assert result_of(debit(client, currency=currency)) == (400, code)
 
 
 def test_a_type_that_accounts_do_not_know_is_refused(client: Client) -> None:
@@ -125,10 +125,10 @@ def test_a_channel_without_creditor_is_refused(gateway: GatewayProcess, client: 
 
 
 def test_a_lenient_channel_reads_the_bank_from_the_iban(lenient: Client) -> None:
-    assert told(debit(lenient, bankAccount__bic=None)) == APPROVED
+    assert result_of(debit(lenient, bankAccount__bic=None)) == APPROVED
 
 
-def test_an_account_may_be_told_by_bank_code_and_number(client: Client) -> None:
+def test_an_account_may_be_sent_as_bank_code_and_number(client: Client) -> None:
     answer = debit(
         client,
         bankAccount__iban=None,
@@ -138,26 +138,26 @@ def test_an_account_may_be_told_by_bank_code_and_number(client: Client) -> None:
         bankAccount__country="DE",
     )
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
 
 
 @pytest.mark.both_databases
-def test_an_authorisation_is_captured_and_what_is_left_reversed(client: Client) -> None:
+def test_an_authorization_is_captured_and_what_is_left_reversed(client: Client) -> None:
     held = begin_debit(client, "PA", "100.00")
 
-    assert told(follow(client, held, "CP", "60.00")) == APPROVED
-    assert told(follow(client, held, "CP", "60.00")) == (400, "700.400.100")
-    assert told(reverse(client, held)) == APPROVED
-    assert told(follow(client, held, "CP", "10.00")) == (400, "700.400.100")
+    assert result_of(follow(client, held, "CP", "60.00")) == APPROVED
+    assert result_of(follow(client, held, "CP", "60.00")) == (400, "700.400.100")
+    assert result_of(reverse(client, held)) == APPROVED
+    assert result_of(follow(client, held, "CP", "10.00")) == (400, "700.400.100")
 
 
 @pytest.mark.both_databases
 def test_a_debit_is_refunded_and_rebilled(client: Client) -> None:
     paid = begin_debit(client, amount="100.00")
 
-    assert told(follow(client, paid, "RF", "40.00")) == APPROVED
-    assert told(follow(client, paid, "RF", "70.00")) == (400, "700.400.200")
-    assert told(follow(client, paid, "RB", "25.00")) == APPROVED
+    assert result_of(follow(client, paid, "RF", "40.00")) == APPROVED
+    assert result_of(follow(client, paid, "RF", "70.00")) == (400, "700.400.200")
+    assert result_of(follow(client, paid, "RB", "25.00")) == APPROVED
 
 
 @pytest.mark.both_databases
@@ -176,20 +176,20 @@ def test_a_debit_is_reversed_before_any_file_has_it(client: Client) -> None:
     stay_within_a_day(client)
     paid = begin_debit(client)
 
-    assert told(reverse(client, paid)) == APPROVED
-    assert told(follow(client, paid, "RF", "10.00")) == (400, "700.400.200")
+    assert result_of(reverse(client, paid)) == APPROVED
+    assert result_of(follow(client, paid, "RF", "10.00")) == (400, "700.400.200")
 
 
 def test_a_forced_code_is_answered_as_with_cards(client: Client) -> None:
-    assert told(debit(client, **{FORCE: "800.100.204"})) == (400, "800.100.204")
-    assert told(debit(client, **{FORCE: "000.400.000"})) == (200, "000.400.000")
+    assert result_of(debit(client, **{FORCE: "800.100.204"})) == (400, "800.100.204")
+    assert result_of(debit(client, **{FORCE: "000.400.000"})) == (200, "000.400.000")
 
 
 @pytest.mark.both_databases
 def test_what_is_left_open_is_decided_later(client: Client) -> None:
     answer = debit(client, **{FORCE: "000.200.000"})
 
-    assert told(answer) == PENDING
+    assert result_of(answer) == PENDING
     wait_until(lambda: client.get(f"/v1/payments/{answer.json['id']}").code == "000.100.110")
 
 
@@ -198,7 +198,7 @@ def test_what_is_left_open_is_decided_later(client: Client) -> None:
 def test_a_silent_sepa_queue_leaves_no_debit_behind(client: Client, fault: str) -> None:
     answer = debit(client, **{FAULT: fault})
 
-    assert told(answer) == (400, "900.100.300")
+    assert result_of(answer) == (400, "900.100.300")
     wait_until(
         lambda: (
             [
@@ -217,5 +217,5 @@ def test_a_silent_sepa_queue_leaves_no_debit_behind(client: Client, fault: str) 
 def test_a_silent_credit_becomes_what_the_sepa_queue_says(client: Client, fault: str, code: str) -> None:
     answer = debit(client, paymentType="CD", **{FAULT: fault})
 
-    assert told(answer) == PENDING
+    assert result_of(answer) == PENDING
     wait_until(lambda: client.get(f"/v1/query/{answer.json['id']}").code == code)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.chains import APPROVED_EXTERNAL, advance, told
+from api.chains import APPROVED_EXTERNAL, advance, result_of
 from api.challenges import BROWSER, open_order, order, read_code, read_return
 from api.merchants import add_channel, wait_until
 from api.recording import RecordingAcquirer
@@ -65,13 +65,13 @@ def count_charges(acquirer: RecordingAcquirer, payment_id: str) -> int:
     return sum(path == "/v1/charges" and message["key"] == payment_id for path, _, message in acquirer.received)
 
 
-def test_the_directory_is_told_who_asks_and_the_acquirer_what_was_proven(
+def test_the_directory_server_receives_the_merchant_and_the_acquirer_the_proof(
     shop: Client, directory: DirectoryServer, acquirer: RecordingAcquirer
 ) -> None:
     answer = order(shop, NUMBER, **EXTERNAL)
     asked = directory.last_case.request
 
-    assert told(answer) == APPROVED_EXTERNAL
+    assert result_of(answer) == APPROVED_EXTERNAL
     assert (asked["acctNumber"], asked["acquirerBIN"], asked["acquirerMerchantID"]) == (NUMBER, "412345", "M-77")
     assert (asked["purchaseAmount"], asked["purchaseCurrency"]) == ("9200", "978")
     assert asked["browserUserAgent"] == BROWSER["customer.browser.userAgent"]
@@ -101,7 +101,7 @@ def test_results_of_an_authentication_made_elsewhere_go_to_the_acquirer_unchange
     }
     answer = order(shop, NUMBER, **EXTERNAL, **results)
 
-    assert told(answer) == APPROVED_EXTERNAL
+    assert result_of(answer) == APPROVED_EXTERNAL
     assert len(directory.cases) == asked_before
     assert acquirer.last_charge["details"]["authentication"] == {
         "eci": "06",
@@ -248,20 +248,20 @@ def test_an_answer_that_is_none_moves_no_money(
     directory.manner = manner
     answer = order(shop, NUMBER, **EXTERNAL)
 
-    assert told(answer) == (400, code)
+    assert result_of(answer) == (400, code)
     assert count_charges(acquirer, answer.json["id"]) == 0
 
 
 def test_nobody_is_redirected_who_did_not_request_it(shop: Client, directory: DirectoryServer) -> None:
     directory.manner = Manner.DECOUPLED
 
-    assert told(order(shop, NUMBER, **EXTERNAL)) == (400, "100.390.115")
+    assert result_of(order(shop, NUMBER, **EXTERNAL)) == (400, "100.390.115")
 
 
 def test_a_directory_that_hangs_up_has_not_answered(shop: Client, directory: DirectoryServer) -> None:
     directory.manner = Manner.DROP
 
-    assert told(order(shop, NUMBER, **EXTERNAL)) == (400, "100.390.111")
+    assert result_of(order(shop, NUMBER, **EXTERNAL)) == (400, "100.390.111")
 
 
 def test_a_directory_that_cannot_be_reached_moves_no_money(server: SharedServer, acquirer: RecordingAcquirer) -> None:
@@ -270,7 +270,7 @@ def test_a_directory_that_cannot_be_reached_moves_no_money(server: SharedServer,
     shop = add_channel(server.gateway, server.client, "Unreachable", *flags)
     answer = order(shop, NUMBER, **EXTERNAL)
 
-    assert told(answer) == (400, "100.390.111")
+    assert result_of(answer) == (400, "100.390.111")
     assert count_charges(acquirer, answer.json["id"]) == 0
 
 
@@ -278,7 +278,7 @@ def test_cards_outside_of_its_ranges_are_paid_without(shop: Client, directory: D
     asked_before = len(directory.cases)
     answer = order(shop, "5425233430109903", brand="MASTER", **EXTERNAL)
 
-    assert told(answer) == APPROVED_EXTERNAL
+    assert result_of(answer) == APPROVED_EXTERNAL
     assert len(directory.cases) == asked_before
 
 
@@ -298,7 +298,7 @@ def test_a_directory_that_knows_no_ranges_is_asked_about_the_card(
         flags = ("--test-url", acquirer.url, "--three-ds-test-url", directory.url)
         shop = add_channel(server.gateway, server.client, "No ranges", *flags)
 
-        assert told(order(shop, NUMBER, **EXTERNAL)) == APPROVED_EXTERNAL
+        assert result_of(order(shop, NUMBER, **EXTERNAL)) == APPROVED_EXTERNAL
         assert [case.request["acctNumber"] for case in directory.cases] == [NUMBER]
 
 
@@ -308,6 +308,6 @@ def test_a_channel_that_insists_refuses_cards_that_cannot_be_authenticated(
     flags = ("--test-url", acquirer.url, "--three-ds-test-url", directory.url, "--require-3ds")
     shop = add_channel(server.gateway, server.client, "Insisting", *flags)
 
-    assert told(order(shop, "5425233430109903", brand="MASTER", **EXTERNAL)) == (400, "300.100.100")
-    assert told(order(shop, NUMBER, **EXTERNAL, shopperResultUrl=None)) == (400, "300.100.100")
-    assert told(order(shop, NUMBER, **EXTERNAL)) == APPROVED_EXTERNAL
+    assert result_of(order(shop, "5425233430109903", brand="MASTER", **EXTERNAL)) == (400, "300.100.100")
+    assert result_of(order(shop, NUMBER, **EXTERNAL, shopperResultUrl=None)) == (400, "300.100.100")
+    assert result_of(order(shop, NUMBER, **EXTERNAL)) == APPROVED_EXTERNAL

@@ -121,7 +121,7 @@ def test_a_descriptor_is_answered_as_sent_also_beside_a_merchant_name(client: Cl
         ("3530111333300000", "JCB", "123"),
     ],
 )
-def test_a_brand_left_out_is_told_from_the_number(client: Client, number: str, brand: str, cvv: str) -> None:
+def test_a_missing_brand_is_derived_from_the_number(client: Client, number: str, brand: str, cvv: str) -> None:
     answer = client.pay(paymentBrand=None, card__number=number, card__cvv=cvv)
 
     assert (answer.status, answer.json["paymentBrand"]) == (200, brand)

@@ -17,9 +17,9 @@ from api.chains import (
     raise_by,
     rebill,
     refund,
+    result_of,
     reverse,
     stay_within_a_day,
-    told,
 )
 from gateway import Answer, Client
 
@@ -64,7 +64,7 @@ def test_reference_amount_currency_and_descriptor_are_always_answered(
 
     answer = capture(client, payment_id, amount, **{FORCE: forced})
 
-    assert told(answer) == expected
+    assert result_of(answer) == expected
     assert set(answer.json) >= ALWAYS
     assert (answer.json["referencedId"], answer.json["paymentType"]) == (payment_id, "CP")
     assert (answer.json["amount"], answer.json["currency"]) == (amount, "EUR")
@@ -128,7 +128,7 @@ def test_a_follow_up_answers_the_brand_of_its_payment(client: Client) -> None:
     assert capture(client, authorise(client), "10.00").json["paymentBrand"] == "VISA"
 
 
-def test_no_card_number_is_told_again(client: Client) -> None:
+def test_no_card_number_is_echoed(client: Client) -> None:
     answers = make_one_of_each(client)
 
     assert not [answer for answer in answers if b"4200000000000000" in answer.body]
@@ -215,7 +215,7 @@ def test_a_follow_up_is_read_again_as_it_was_answered(
 
     for path in ("/v1/payments", "/v1/query"):
         again = client.get(f"{path}/{answer.json['id']}")
-        assert (told(again), again.json) == (expected, answer.json)
+        assert (result_of(again), again.json) == (expected, answer.json)
 
 
 @pytest.mark.both_databases
@@ -237,8 +237,8 @@ def test_a_payment_reads_the_same_whatever_followed_it(client: Client) -> None:
 def test_another_merchant_cannot_read_a_follow_up(client: Client, stranger: Client) -> None:
     captured_id = name(capture(client, authorise(client), "10.00"))
 
-    assert told(stranger.get(f"/v1/payments/{captured_id}")) == (404, "700.400.580")
-    assert told(stranger.get(f"/v1/query/{captured_id}")) == (400, "700.400.580")
+    assert result_of(stranger.get(f"/v1/payments/{captured_id}")) == (404, "700.400.580")
+    assert result_of(stranger.get(f"/v1/query/{captured_id}")) == (400, "700.400.580")
 
 
 @pytest.mark.both_databases

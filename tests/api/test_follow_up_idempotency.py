@@ -21,8 +21,8 @@ from api.chains import (
     debit,
     read,
     refund,
+    result_of,
     stay_within_a_day,
-    told,
     wait_until_final,
 )
 from gateway import Answer, Client
@@ -42,12 +42,12 @@ def test_the_same_capture_gets_the_first_answer_again_and_is_made_once(client: C
 
     first, second = (send(client, "same-capture", payment_id, "CP", "60.00") for _ in range(2))
 
-    assert told(first) == APPROVED
+    assert result_of(first) == APPROVED
     assert (second.status, second.body) == (first.status, first.body)
     assert REPLAYED not in first.headers
     assert second.headers[REPLAYED] == "true"
-    assert told(capture(client, payment_id, "40.01")) == (400, "700.400.100")
-    assert told(capture(client, payment_id, "40.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "40.01")) == (400, "700.400.100")
+    assert result_of(capture(client, payment_id, "40.00")) == APPROVED
 
 
 def test_without_a_key_the_same_capture_is_a_second_one(client: Client) -> None:
@@ -67,7 +67,7 @@ def test_every_follow_up_of_a_debit_keeps_its_answer(client: Client, kind: str, 
 
     first, second = (send(client, f"kept-{kind}", payment_id, kind, amount) for _ in range(2))
 
-    assert told(first) == APPROVED
+    assert result_of(first) == APPROVED
     assert second.body == first.body
 
 
@@ -77,8 +77,8 @@ def test_an_increment_by_parameter_raises_once(client: Client) -> None:
 
     first, second = (client.post("/v1/payments", fields, {"Idempotency-Key": "raised-once"}) for _ in range(2))
 
-    assert (told(first), second.body) == (APPROVED, first.body)
-    assert told(capture(client, payment_id, "110.01")) == (400, "700.400.100")
+    assert (result_of(first), second.body) == (APPROVED, first.body)
+    assert result_of(capture(client, payment_id, "110.01")) == (400, "700.400.100")
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_a_silent_refund_is_answered_as_at_first_and_made_once(client: Client) -
     payment_id = debit(client)
 
     first = send(client, "silent-refund", payment_id, "RF", "60.00", **{FAULT: "lost"})
-    assert told(first) == PENDING
+    assert result_of(first) == PENDING
     wait_until_final(client, first)
 
     assert send(client, "silent-refund", payment_id, "RF", "60.00", **{FAULT: "lost"}).body == first.body
-    assert told(read(client, first)) == APPROVED
-    assert told(refund(client, payment_id, "40.01")) == (400, "700.400.200")
-    assert told(refund(client, payment_id, "40.00")) == APPROVED
+    assert result_of(read(client, first)) == APPROVED
+    assert result_of(refund(client, payment_id, "40.01")) == (400, "700.400.200")
+    assert result_of(refund(client, payment_id, "40.00")) == APPROVED
 
 
 @pytest.mark.parametrize(
@@ -122,35 +122,35 @@ def test_a_key_used_for_another_capture_is_a_conflict(client: Client, changes: d
 
     answer = send(client, f"other-{payment_id}", payment_id, "CP", **other)
 
-    assert told(answer) == (409, "800.110.100")
-    assert told(capture(client, payment_id, "40.00")) == APPROVED
+    assert result_of(answer) == (409, "800.110.100")
+    assert result_of(capture(client, payment_id, "40.00")) == APPROVED
 
 
 def test_a_key_used_for_another_payment_is_a_conflict(client: Client) -> None:
     send(client, "other-payment", authorise(client), "CP", "60.00")
 
-    assert told(send(client, "other-payment", authorise(client), "CP", "60.00")) == (409, "800.110.100")
+    assert result_of(send(client, "other-payment", authorise(client), "CP", "60.00")) == (409, "800.110.100")
 
 
 def test_a_key_that_made_a_payment_does_not_follow_one_up(client: Client) -> None:
     first = client.pay({"Idempotency-Key": "made-a-payment"}, paymentType="PA")
 
-    assert told(send(client, "made-a-payment", first.json["id"], "CP", "10.00")) == (409, "800.110.100")
+    assert result_of(send(client, "made-a-payment", first.json["id"], "CP", "10.00")) == (409, "800.110.100")
 
 
 def test_faults_and_unknown_references_are_not_kept(client: Client) -> None:
     payment_id = authorise(client)
 
-    assert told(send(client, "mended-capture", payment_id, "CP", "ten")) == FAULTY
-    assert told(send(client, "mended-capture", UNKNOWN_ID, "CP", "10.00")) == (400, "700.400.580")
+    assert result_of(send(client, "mended-capture", payment_id, "CP", "ten")) == FAULTY
+    assert result_of(send(client, "mended-capture", UNKNOWN_ID, "CP", "10.00")) == (400, "700.400.580")
 
-    assert told(send(client, "mended-capture", payment_id, "CP", "10.00")) == APPROVED
+    assert result_of(send(client, "mended-capture", payment_id, "CP", "10.00")) == APPROVED
 
 
 def test_a_key_belongs_to_its_entity(client: Client, lenient: Client) -> None:
     answers = [send(caller, "key-of-two", authorise(caller), "CP", "10.00") for caller in (client, lenient)]
 
-    assert [told(answer) for answer in answers] == [APPROVED] * 2
+    assert [result_of(answer) for answer in answers] == [APPROVED] * 2
 
 
 def test_twenty_parallel_captures_with_one_key_are_one_capture(client: Client) -> None:
@@ -163,8 +163,8 @@ def test_twenty_parallel_captures_with_one_key_are_one_capture(client: Client) -
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(send_together, range(20)))
 
-    codes = Counter(told(answer) for answer in answers)
+    codes = Counter(result_of(answer) for answer in answers)
     assert set(codes) <= {APPROVED, (409, "800.600.100")}
     assert len({answer.json["id"] for answer in answers if answer.status == 200}) == 1
-    assert told(capture(client, payment_id, "90.01")) == (400, "700.400.100")
-    assert told(capture(client, payment_id, "90.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "90.01")) == (400, "700.400.100")
+    assert result_of(capture(client, payment_id, "90.00")) == APPROVED

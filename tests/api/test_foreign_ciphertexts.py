@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from api.registering import ask_store, change, keep, pay_with, read
+from api.registering import ask_store, change, pay_with, read, register
 from gateway import CARD, Answer, Client, GatewayProcess
 from tollgate.store.database import Database
 from tollgate.store.statements import Statement, Write
@@ -57,7 +57,7 @@ def check_nothing_leaks(answer: Answer) -> None:
 
 @pytest.fixture
 def stored(client: Client) -> str:
-    return keep(client)
+    return register(client)
 
 
 @pytest.fixture(params=["another row", "another merchant", "a payment", "a part of itself"])
@@ -67,9 +67,9 @@ def foreign(
     """The account is sealed by this host, for another row."""
     match request.param:
         case "another row":
-            return read_sealed(gateway, _read, keep(client, {**CARD, "card.number": "4111111111111111"}))
+            return read_sealed(gateway, _read, register(client, {**CARD, "card.number": "4111111111111111"}))
         case "another merchant":
-            return read_sealed(gateway, _read, keep(stranger))
+            return read_sealed(gateway, _read, register(stranger))
         case "a payment":
             return read_sealed(gateway, _read_of_payment, client.pay().json["id"])
         case _:

@@ -118,7 +118,7 @@ def test_nonsense_behind_a_payment_does_not_cost_it_its_answer(client: Client) -
     assert answer.code == "000.100.110"
 
 
-def test_a_caller_that_has_closed_its_side_still_hears_the_answer(client: Client) -> None:
+def test_a_caller_that_has_closed_its_side_still_gets_the_answer(client: Client) -> None:
     body = payment_of(client, **{"customParameters[simulatorDelay]": "300"})
     with connect(client) as connection:
         connection.sendall(render("POST", "/v1/payments", client.authorized().items(), body, is_last=False))

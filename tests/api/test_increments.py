@@ -25,8 +25,8 @@ from api.chains import (
     name,
     raise_by,
     renew,
+    result_of,
     reverse,
-    told,
 )
 from api.merchants import wait_until
 from gateway import CARD, Answer, Client
@@ -52,40 +52,40 @@ def test_an_increment_raises_what_may_be_captured(client: Client) -> None:
 
     answer = raise_by(client, payment_id, "15.00")
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (answer.json["paymentType"], answer.json["amount"]) == ("PA", "15.00")
     assert answer.json["referencedId"] == payment_id
     assert answer.json["standingInstruction"] == {"industryPractice": "INCREMENTAL_AUTH"}
-    assert told(capture(client, payment_id, "115.01")) == TOO_MUCH
-    assert told(capture(client, payment_id, "115.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "115.01")) == TOO_MUCH
+    assert result_of(capture(client, payment_id, "115.00")) == APPROVED
 
 
 def test_increments_add_up(client: Client) -> None:
     payment_id = authorise(client)
-    assert [told(raise_by(client, payment_id, "10.00")) for _ in range(3)] == [APPROVED] * 3
+    assert [result_of(raise_by(client, payment_id, "10.00")) for _ in range(3)] == [APPROVED] * 3
 
-    assert told(capture(client, payment_id, "130.01")) == TOO_MUCH
-    assert told(capture(client, payment_id, "130.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "130.01")) == TOO_MUCH
+    assert result_of(capture(client, payment_id, "130.00")) == APPROVED
 
 
-def test_an_authorisation_may_be_raised_between_two_captures(client: Client) -> None:
+def test_an_authorization_may_be_raised_between_two_captures(client: Client) -> None:
     payment_id = authorise(client)
     capture(client, payment_id, "100.00")
     raise_by(client, payment_id, "20.00")
 
-    assert told(capture(client, payment_id, "20.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "20.00")) == APPROVED
 
 
-def test_an_increment_may_be_larger_than_its_authorisation(client: Client) -> None:
-    assert told(raise_by(client, authorise(client), "250.00")) == APPROVED
+def test_an_increment_may_be_larger_than_its_authorization(client: Client) -> None:
+    assert result_of(raise_by(client, authorise(client), "250.00")) == APPROVED
 
 
 def test_a_declined_increment_raises_nothing(client: Client) -> None:
     payment_id = authorise(client)
 
-    assert told(raise_by(client, payment_id, "15.00", **{FORCE: "800.100.155"})) == (400, "800.100.155")
+    assert result_of(raise_by(client, payment_id, "15.00", **{FORCE: "800.100.155"})) == (400, "800.100.155")
 
-    assert told(capture(client, payment_id, "100.01")) == TOO_MUCH
+    assert result_of(capture(client, payment_id, "100.01")) == TOO_MUCH
 
 
 def test_a_silent_increment_fails_raises_nothing_and_is_given_back(client: Client) -> None:
@@ -93,44 +93,44 @@ def test_a_silent_increment_fails_raises_nothing_and_is_given_back(client: Clien
 
     answer = raise_by(client, payment_id, "15.00", merchantTransactionId="silent-increment", **{FAULT: "lost"})
 
-    assert told(answer) == (400, "900.100.300")
+    assert result_of(answer) == (400, "900.100.300")
     wait_until(lambda: len(list_payments(client, "silent-increment")) == 2)
     reversal = list_payments(client, "silent-increment")[1]
     assert (reversal["paymentType"], reversal["referencedId"]) == ("RV", answer.json["id"])
     assert (reversal["amount"], reversal["result"]["code"]) == ("15.00", "000.100.110")
-    assert told(capture(client, payment_id, "100.01")) == TOO_MUCH
-    assert told(capture(client, payment_id, "100.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "100.01")) == TOO_MUCH
+    assert result_of(capture(client, payment_id, "100.00")) == APPROVED
 
 
-def test_an_increment_does_not_prolong_its_authorisation(client: Client) -> None:
+def test_an_increment_does_not_prolong_its_authorization(client: Client) -> None:
     payment_id = authorise(client)
     advance(client, 6 * DAY_S)
     raise_by(client, payment_id, "10.00")
     advance(client, DAY_S)
 
-    assert told(capture(client, payment_id, "10.00")) == (400, "700.300.400")
+    assert result_of(capture(client, payment_id, "10.00")) == (400, "700.300.400")
 
 
-def test_an_increment_is_captured_through_its_authorisation_only(client: Client) -> None:
+def test_an_increment_is_captured_through_its_authorization_only(client: Client) -> None:
     increment_id = name(raise_by(client, authorise(client), "15.00"))
 
-    assert told(capture(client, increment_id, "15.00")) == (400, "700.400.510")
+    assert result_of(capture(client, increment_id, "15.00")) == (400, "700.400.510")
 
 
-def test_a_closed_authorisation_cannot_be_raised(client: Client) -> None:
+def test_a_closed_authorization_cannot_be_raised(client: Client) -> None:
     payment_id = authorise(client)
     capture(client, payment_id, "10.00", sequence="FINAL")
 
-    assert told(raise_by(client, payment_id, "10.00")) == TOO_MUCH
+    assert result_of(raise_by(client, payment_id, "10.00")) == TOO_MUCH
 
 
-def test_the_final_increment_closes_the_authorisation_to_increments_only(client: Client) -> None:
+def test_the_final_increment_closes_the_authorization_to_increments_only(client: Client) -> None:
     payment_id = authorise(client)
 
-    assert told(raise_by(client, payment_id, "10.00", sequence="FINAL")) == APPROVED
+    assert result_of(raise_by(client, payment_id, "10.00", sequence="FINAL")) == APPROVED
 
-    assert told(raise_by(client, payment_id, "10.00")) == TOO_MUCH
-    assert told(capture(client, payment_id, "110.00")) == APPROVED
+    assert result_of(raise_by(client, payment_id, "10.00")) == TOO_MUCH
+    assert result_of(capture(client, payment_id, "110.00")) == APPROVED
 
 
 # ---- renewed ----
@@ -141,49 +141,49 @@ def test_a_renewal_is_a_hold_of_its_own(client: Client) -> None:
 
     answer = renew(client, payment_id, "60.00")
 
-    assert (told(answer), answer.json["referencedId"]) == (APPROVED, payment_id)
+    assert (result_of(answer), answer.json["referencedId"]) == (APPROVED, payment_id)
     renewed_id = answer.json["id"]
-    assert told(capture(client, renewed_id, "60.01")) == TOO_MUCH
-    assert told(capture(client, renewed_id, "60.00")) == APPROVED
-    assert told(capture(client, payment_id, "100.00")) == APPROVED
+    assert result_of(capture(client, renewed_id, "60.01")) == TOO_MUCH
+    assert result_of(capture(client, renewed_id, "60.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "100.00")) == APPROVED
 
 
-def test_an_expired_authorisation_may_be_renewed_and_captured_again(client: Client) -> None:
+def test_an_expired_authorization_may_be_renewed_and_captured_again(client: Client) -> None:
     payment_id = authorise(client)
     advance(client, 7 * DAY_S)
 
     renewed_id = name(renew(client, payment_id, "100.00"))
 
-    assert told(capture(client, renewed_id, "100.00")) == APPROVED
-    assert told(capture(client, payment_id, "100.00")) == (400, "700.300.400")
+    assert result_of(capture(client, renewed_id, "100.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "100.00")) == (400, "700.300.400")
 
 
-def test_a_reversed_authorisation_may_be_renewed(client: Client) -> None:
+def test_a_reversed_authorization_may_be_renewed(client: Client) -> None:
     payment_id = authorise(client)
     reverse(client, payment_id)
 
-    assert told(renew(client, payment_id, "100.00")) == APPROVED
+    assert result_of(renew(client, payment_id, "100.00")) == APPROVED
 
 
-def test_a_renewal_may_be_raised_and_reversed_as_any_authorisation(client: Client) -> None:
+def test_a_renewal_may_be_raised_and_reversed_as_any_authorization(client: Client) -> None:
     renewed_id = name(renew(client, authorise(client), "60.00"))
     raise_by(client, renewed_id, "10.00")
 
     answer = reverse(client, renewed_id)
 
-    assert (told(answer), answer.json["amount"]) == (APPROVED, "70.00")
+    assert (result_of(answer), answer.json["amount"]) == (APPROVED, "70.00")
 
 
 # ---- named by a parameter ----
 
 
 @PRACTICES
-def test_an_authorisation_may_be_named_by_a_parameter(client: Client, practice: Mapping[str, str]) -> None:
+def test_an_authorization_may_be_named_by_a_parameter(client: Client, practice: Mapping[str, str]) -> None:
     payment_id = authorise(client)
 
     answer = refer(client, payment_id, "15.00", **practice)
 
-    assert (told(answer), answer.json["referencedId"]) == (APPROVED, payment_id)
+    assert (result_of(answer), answer.json["referencedId"]) == (APPROVED, payment_id)
     assert client.get(f"/v1/payments/{answer.json['id']}").json == answer.json
 
 
@@ -191,12 +191,12 @@ def test_an_increment_by_parameter_raises_as_one_by_path(client: Client) -> None
     payment_id = authorise(client)
     refer(client, payment_id, "15.00", **INCREMENT)
 
-    assert told(capture(client, payment_id, "115.01")) == TOO_MUCH
-    assert told(capture(client, payment_id, "115.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "115.01")) == TOO_MUCH
+    assert result_of(capture(client, payment_id, "115.00")) == APPROVED
 
 
 def test_the_card_may_be_sent_again_with_the_parameter(client: Client) -> None:
-    assert told(refer(client, authorise(client), "15.00", **INCREMENT, **CARD)) == APPROVED
+    assert result_of(refer(client, authorise(client), "15.00", **INCREMENT, **CARD)) == APPROVED
 
 
 @PRACTICES
@@ -206,61 +206,61 @@ def test_a_parameter_that_names_no_payment_is_a_fault(
 ) -> None:
     answer = refer(client, unknown, "15.00", **practice)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["referenceUuid"]
 
 
 def test_a_parameter_that_names_another_merchants_payment_is_the_same_fault(client: Client, stranger: Client) -> None:
     theirs, none = (refer(stranger, each, "15.00", **INCREMENT) for each in (authorise(client), UNKNOWN_ID))
 
-    assert told(theirs) == told(none) == FAULTY
+    assert result_of(theirs) == result_of(none) == FAULTY
     assert theirs.faults == none.faults
 
 
 def test_a_parameter_that_names_a_payment_of_another_channel_is_refused(client: Client, lenient: Client) -> None:
-    assert told(refer(lenient, authorise(client), "15.00", **INCREMENT)) == (400, "700.400.700")
+    assert result_of(refer(lenient, authorise(client), "15.00", **INCREMENT)) == (400, "700.400.700")
 
 
 @pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP"])
 def test_a_parameter_does_not_hang_a_new_payment_on_an_old_one(client: Client, kind: str) -> None:
     answer = refer(client, authorise(client), "15.00", paymentType=kind, **CARD)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["paymentType"]
 
 
 # ---- what is asked for ----
 
 
-def test_an_authorisation_on_an_authorisation_says_which_practice_it_follows(client: Client) -> None:
+def test_an_authorization_on_an_authorization_says_which_practice_it_follows(client: Client) -> None:
     payment_id = authorise(client)
 
     for answer in (follow(client, payment_id, "PA", "15.00"), refer(client, payment_id, "15.00")):
-        assert told(answer) == FAULTY
+        assert result_of(answer) == FAULTY
         assert list(answer.faults) == [PRACTICE]
 
 
 @PRACTICES
 @pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP"])
-def test_only_an_authorisation_is_raised_or_renewed(client: Client, kind: str, practice: Mapping[str, str]) -> None:
-    assert told(follow(client, begin(client, kind), "PA", "15.00", **practice)) == WRONG_REFERENCE
+def test_only_an_authorization_is_raised_or_renewed(client: Client, kind: str, practice: Mapping[str, str]) -> None:
+    assert result_of(follow(client, begin(client, kind), "PA", "15.00", **practice)) == WRONG_REFERENCE
 
 
 @PRACTICES
 def test_a_capture_is_neither_raised_nor_renewed(client: Client, practice: Mapping[str, str]) -> None:
     captured_id = name(capture(client, authorise(client), "10.00"))
 
-    assert told(follow(client, captured_id, "PA", "15.00", **practice)) == WRONG_REFERENCE
+    assert result_of(follow(client, captured_id, "PA", "15.00", **practice)) == WRONG_REFERENCE
 
 
 @PRACTICES
 @pytest.mark.parametrize(("forced", "code"), [("800.100.151", "700.300.200"), ("000.200.000", "700.400.570")])
-def test_an_authorisation_that_did_not_succeed_is_neither_raised_nor_renewed(
+def test_an_authorization_that_did_not_succeed_is_neither_raised_nor_renewed(
     client: Client, forced: str, code: str, practice: Mapping[str, str]
 ) -> None:
     unfit = client.pay(None, paymentType="PA", **{FORCE: forced})
 
-    assert told(follow(client, unfit.json["id"], "PA", "15.00", **practice)) == (400, code)
+    assert result_of(follow(client, unfit.json["id"], "PA", "15.00", **practice)) == (400, code)
 
 
 @PRACTICES
@@ -268,9 +268,9 @@ def test_an_authorisation_that_did_not_succeed_is_neither_raised_nor_renewed(
     ("amount", "currency", "code"),
     [("15.00", "USD", "700.100.500"), ("0.00", "JPY", "100.550.300"), ("10.50", "JPY", "100.550.303")],
 )
-def test_its_amount_is_in_the_currency_of_the_authorisation_and_not_nothing(
+def test_its_amount_is_in_the_currency_of_the_authorization_and_not_nothing(
     client: Client, amount: str, currency: str, code: str, practice: Mapping[str, str]
 ) -> None:
     payment_id = authorise(client, "100", currency="JPY")
 
-    assert told(follow(client, payment_id, "PA", amount, currency=currency, **practice)) == (400, code)
+    assert result_of(follow(client, payment_id, "PA", amount, currency=currency, **practice)) == (400, code)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from api.linking import LinkVisit
 from api.merchants import add_merchant, run_command, wait_until
 from api.recording import RecordingAcquirer
-from api.registering import keep
+from api.registering import register
 from api.scheduling import schedule
 from api.secure import Certificate, SecureClient, SecureGateway, make_certificate
 from gateway import Client, GatewayProcess, find_free_port
@@ -159,6 +159,6 @@ def test_schedules_need_an_acquirer_on_a_live_channel(host: LiveHost) -> None:
     caller = SecureClient(host.client.base_url, other.token, other.entity_id, authority=host.client.authority)
     wait_until(lambda: caller.get("/v1/query/none").status != 403)
 
-    codes = [schedule(client, keep(client)).code for client in (host.client, caller)]
+    codes = [schedule(client, register(client)).code for client in (host.client, caller)]
 
     assert codes == ["000.000.000", "100.360.400"]

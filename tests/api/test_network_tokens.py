@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from api.chains import told
+from api.chains import result_of
 from api.merchants import add_channel, run_command, wait_until
-from api.registering import CHARGE, change, get_registration, keep, list_topics, pay_with, read, remove
+from api.registering import CHARGE, change, get_registration, list_topics, pay_with, read, register, remove
 from api.server import SharedServer
 from api.token_vaults import PROOF, RecordingVault
 from gateway import CARD, Answer, Client, GatewayProcess
@@ -76,7 +76,7 @@ def fire(client: Client, registration_id: str, event: str, **more: str) -> Answe
 
 
 def keep_token(client: Client, year: str = "2031", state: str = "ACTIVE", **more: str) -> str:
-    registration_id = keep(client, {**CARD, "card.expiryYear": year, **more})
+    registration_id = register(client, {**CARD, "card.expiryYear": year, **more})
     wait_for(client, registration_id, state)
     return registration_id
 
@@ -90,7 +90,9 @@ def get_use(answer: Answer) -> dict[str, str]:
 
 
 @pytest.mark.both_databases
-def test_a_stored_card_is_charged_by_its_token_with_and_without_its_shopper(shop: Client, registration_id: str) -> None:
+def test_a_registered_card_is_charged_by_its_token_with_and_without_its_shopper(
+    shop: Client, registration_id: str
+) -> None:
     token = look(shop, registration_id)["networkToken"]
 
     for words in ({}, {"card.cvv": "123"}, ALONE):
@@ -115,7 +117,7 @@ def test_a_card_that_a_payment_stored_gets_a_token_too(shop: Client) -> None:
 def test_a_card_without_a_good_token_is_charged_by_its_number(shop: Client) -> None:
     """All at once, so that they wait together."""
     years = {"2032": "800.100.301", "2033": "800.100.302", "2036": "800.100.312", "2041": "800.100.307"}
-    kept = {year: keep(shop, {**CARD, "card.expiryYear": year}) for year in years}
+    kept = {year: register(shop, {**CARD, "card.expiryYear": year}) for year in years}
 
     for year, code in years.items():
         wait_for(shop, kept[year], "ACTIVE" if year == "2041" else "REFUSED")
@@ -124,8 +126,8 @@ def test_a_card_without_a_good_token_is_charged_by_its_number(shop: Client) -> N
         assert get_use(answer) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": code}
 
 
-def test_a_channel_without_the_setting_has_no_tokens_and_tells_of_none(client: Client, gateway: GatewayProcess) -> None:
-    registration_id = keep(client, VALID)
+def test_a_channel_without_the_setting_has_no_tokens_and_answers_none(client: Client, gateway: GatewayProcess) -> None:
+    registration_id = register(client, VALID)
 
     answer = pay_with(client, registration_id)
 
@@ -184,7 +186,7 @@ def test_who_removes_a_registration_removes_its_token(shop: Client) -> None:
     wait_until(lambda: look(shop, registration_id)["vaultStatus"] == "deleted")
     assert look(shop, registration_id)["networkToken"]["state"] == "DELETED"
     assert fire(shop, registration_id, "CARD_UPDATED").status == 200
-    assert told(read(shop, registration_id))[0] == 400
+    assert result_of(read(shop, registration_id))[0] == 400
 
 
 def test_another_merchants_registration_is_as_unknown(shop: Client, stranger: Client, registration_id: str) -> None:
@@ -206,13 +208,13 @@ def test_an_event_that_is_none_is_a_fault(shop: Client, registration_id: str, fi
 
 
 def test_a_registration_without_a_token_has_no_events(client: Client) -> None:
-    assert fire(client, keep(client, VALID), "SUSPENDED").status == 404
+    assert fire(client, register(client, VALID), "SUSPENDED").status == 404
 
 
 # ---- with a vault of its own ----
 
 
-def test_the_acquirer_hears_the_token_and_not_the_number(
+def test_the_acquirer_receives_the_token_and_not_the_number(
     external_shop: Client, foreign_id: str, server: SharedServer, vault: RecordingVault
 ) -> None:
     registration_id = foreign_id

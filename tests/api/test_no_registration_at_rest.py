@@ -20,7 +20,7 @@ from api.chains import advance
 from api.challenges import BILLING, BROWSER, SHOP_URL, open_order, pass_challenge
 from api.many_registrations import retire_keys
 from api.merchants import add_channel, run_command, wait_until
-from api.registering import VIRTUAL, ask_store, change, extend, keep, pay_with, remove, store
+from api.registering import VIRTUAL, ask_store, change, extend, pay_with, register, remove, store
 from api.test_nothing_at_rest import NAMED_CVV, OTHER_DIGITS
 from api.traces import Traces, collect, spell_account, spell_keys, spell_number
 from gateway import CARD, PAYMENT, Client, GatewayProcess
@@ -119,14 +119,14 @@ def live(gateway: GatewayProcess, folders: list[Path], dump: Callable[[], None])
     client = gateway.client()
     keys = set(spell_keys(gateway.data / "keys.json"))
     tokenizing = add_channel(gateway, client, "Tokens", "--network-tokens")
-    stored = {name: keep(client, fields) for name, fields in STORED.items()}
-    keep(tokenizing, STORED["visa"])
+    stored = {name: register(client, fields) for name, fields in STORED.items()}
+    register(tokenizing, STORED["visa"])
     store_with_payments(client)
     use(client, stored)
     charge_by_plan(client, stored["visa"])
     run_command(gateway, "rotate-keys", "--wait", "1.5")
     keys |= set(spell_keys(gateway.data / "keys.json"))
-    removed = {keep(client, {**fields, **GONE}) for fields in STORED.values()}
+    removed = {register(client, {**fields, **GONE}) for fields in STORED.values()}
     assert {remove(client, each).status for each in removed} == {200}
     retire_keys(gateway)
     assert pay_with(client, stored["visa"]).status == 200
@@ -193,20 +193,20 @@ def test_the_search_finds_what_is_there(remains: Remains) -> None:
 
 
 @pytest.mark.parametrize("number", [VISA, MASTER, AMEX, CHALLENGED, TOKEN])
-def test_no_number_of_a_stored_card_is_at_rest_in_any_spelling(remains: Remains, number: str) -> None:
+def test_no_number_of_a_registered_card_is_at_rest_in_any_spelling(remains: Remains, number: str) -> None:
     found = {needle: remains.traces.find(needle) for needle in spell_number(number)}
 
     assert {needle: files for needle, files in found.items() if files} == {}
 
 
 @pytest.mark.parametrize("iban", [IBAN, OTHER_IBAN])
-def test_no_stored_bank_account_is_at_rest_in_any_spelling(remains: Remains, iban: str) -> None:
+def test_no_registered_bank_account_is_at_rest_in_any_spelling(remains: Remains, iban: str) -> None:
     found = {needle: remains.traces.find(needle) for needle in spell_account(iban)}
 
     assert {needle: files for needle, files in found.items() if files} == {}
 
 
-def test_no_cvv_that_came_with_a_stored_card_is_at_rest(remains: Remains) -> None:
+def test_no_cvv_that_came_with_a_registered_card_is_at_rest(remains: Remains) -> None:
     usual = median(remains.traces.count_outside_ids(digits.encode()) for digits in OTHER_DIGITS)
 
     assert remains.traces.search(NAMED_CVV) == []

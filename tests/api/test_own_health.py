@@ -28,7 +28,7 @@ def read_events(gateway: GatewayProcess, greeting: frozenset[str], since: int = 
 
 
 @pytest.mark.both_databases
-def test_a_host_tells_that_it_is_alive_and_ready(client: Client) -> None:
+def test_a_host_reports_that_it_is_alive_and_ready(client: Client) -> None:
     alive, ready = client.send("GET", "/healthz"), client.send("GET", "/readyz")
 
     assert (alive.status, alive.json) == (200, {"status": "alive"})

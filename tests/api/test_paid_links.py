@@ -66,7 +66,7 @@ def test_the_payment_of_an_unpaid_link_is_pending(client: Client) -> None:
     assert client.get(path).code == "000.200.000"
 
 
-def test_the_payment_of_another_checkout_is_not_told_through_a_link(client: Client) -> None:
+def test_the_payment_of_another_checkout_is_not_answered_through_a_link(client: Client) -> None:
     visit, other = visit_new(client), visit_new(client)
 
     assert client.get(f"{PATH}/{visit.id}/checkouts/{other.find_checkout()}/payment").code == GONE[1]
@@ -86,7 +86,7 @@ def test_a_declined_payment_leaves_the_link_open(client: Client) -> None:
     assert visit.pay(checkout_id).code == "000.100.110"
 
 
-def test_nobody_is_told_that_nothing_was_charged_where_the_acquirer_did_not_answer(client: Client) -> None:
+def test_nothing_was_charged_is_not_shown_where_the_acquirer_did_not_answer(client: Client) -> None:
     visit = visit_new(client, **{"customParameters[simulatorFault]": "lost"})
     checkout_id = visit.find_checkout()
 
@@ -97,7 +97,7 @@ def test_nobody_is_told_that_nothing_was_charged_where_the_acquirer_did_not_answ
     assert "If anything was taken, you will get it back." in page
 
 
-def test_nobody_is_told_that_nothing_was_charged_where_a_provider_was_left(client: Client) -> None:
+def test_nothing_was_charged_is_not_shown_where_a_provider_was_left(client: Client) -> None:
     visit = visit_new(client)
     checkout_id = visit.find_checkout()
     begin_at_provider(client, checkout_id)
@@ -109,7 +109,7 @@ def test_nobody_is_told_that_nothing_was_charged_where_a_provider_was_left(clien
     assert "If anything was taken, you will get it back." in page
 
 
-def test_nobody_is_told_that_a_payment_failed_while_the_bank_asks_for_it(client: Client) -> None:
+def test_no_failure_is_shown_while_the_bank_asks_the_shopper(client: Client) -> None:
     visit = visit_new(client)
     checkout_id = visit.find_checkout()
     assert visit.pay(checkout_id, DECLINED).code == "800.100.152"
@@ -342,7 +342,7 @@ def test_ten_attempts_are_all_until_the_checkouts_end(timed: GatewayProcess) -> 
     assert visit.pay(second).code == "000.100.110"
 
 
-def test_nobody_is_told_to_try_again_after_the_links_own_end(timed: GatewayProcess) -> None:
+def test_no_other_try_is_offered_after_the_links_own_end(timed: GatewayProcess) -> None:
     client = timed.client()
     visit = visit_new(client, validUntil="1", validUntilUnit="HOUR", **{"merchant.name": "Gatehouse Goods"})
     pass_seconds(client, 31 * 60)

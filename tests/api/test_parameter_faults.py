@@ -22,7 +22,7 @@ def fault_of(client: Client, **changes: str | None) -> dict[str, str | None]:
     return faults[0]
 
 
-def test_a_bad_amount_is_told_with_its_value_and_the_pattern(client: Client, lenient: Client) -> None:
+def test_a_bad_amount_is_answered_with_its_value_and_the_pattern(client: Client, lenient: Client) -> None:
     assert fault_of(client, amount="-20.20") == {
         "name": "amount",
         "value": "-20.20",

@@ -67,7 +67,9 @@ def measure_days(told: dict[str, str]) -> float:
         ("1", "YEAR", 365, 366),
     ],
 )
-def test_a_link_lives_as_long_as_it_is_told(client: Client, count: str, unit: str, least: float, most: float) -> None:
+def test_a_link_lives_as_long_as_its_merchant_says(
+    client: Client, count: str, unit: str, least: float, most: float
+) -> None:
     told = visit_new(client, validUntil=count, validUntilUnit=unit).read()
 
     assert least <= measure_days(told) <= most
@@ -103,7 +105,9 @@ def test_a_lifetime_that_is_none_or_more_than_a_year_is_named(client: Client, co
         ({"validUntil": "soon"}, "must be a number from 1, at most 8760 HOUR, 365 DAY, 12 MONTH, 1 YEAR"),
     ],
 )
-def test_a_wrong_lifetime_is_told_the_range_of_its_unit(client: Client, said: dict[str, str], accepted: str) -> None:
+def test_a_wrong_lifetime_is_answered_with_the_range_of_its_unit(
+    client: Client, said: dict[str, str], accepted: str
+) -> None:
     assert make_chain_context(client, **said).faults == {"validUntil": accepted}
 
 
@@ -185,7 +189,9 @@ def test_nobody_ends_another_merchants_link(client: Client, stranger: Client) ->
     assert visit.read()["status"] == OPEN
 
 
-def test_another_channel_of_the_same_merchant_is_told_which_one_made_it(client: Client, lenient: Client) -> None:
+def test_another_channel_of_the_same_merchant_is_answered_that_another_entity_made_it(
+    client: Client, lenient: Client
+) -> None:
     answer = lenient.get(f"{PATH}/{visit_new(client).id}")
 
     assert (answer.status, answer.code) == GONE

@@ -109,7 +109,7 @@ def test_a_second_server_on_an_embedded_file_is_refused(
     assert client.pay().status == 200
 
 
-def test_a_port_in_use_is_told_in_one_line(gateway: GatewayProcess, tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_line(gateway: GatewayProcess, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=f"cannot listen on 127.0.0.1 port {gateway.port}"):
         start_on(gateway.port, tmp_path)
 

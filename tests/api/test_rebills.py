@@ -18,7 +18,7 @@ from api.chains import (
     name,
     rebill,
     refund,
-    told,
+    result_of,
 )
 from api.merchants import add_channel
 from gateway import Client, GatewayProcess
@@ -35,7 +35,7 @@ def test_a_debit_may_be_rebilled(client: Client) -> None:
 
     answer = rebill(client, payment_id, "30.00")
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (answer.json["paymentType"], answer.json["referencedId"]) == ("RB", payment_id)
     assert (answer.json["amount"], answer.json["currency"]) == ("30.00", "EUR")
 
@@ -44,44 +44,44 @@ def test_a_debit_may_be_rebilled(client: Client) -> None:
 def test_a_rebill_may_be_as_large_as_the_payment_and_no_larger(client: Client, kind: str) -> None:
     payment_id = begin(client, kind)
 
-    assert told(rebill(client, payment_id, "100.01")) == TOO_MUCH
-    assert told(rebill(client, payment_id, "100.00")) == APPROVED
+    assert result_of(rebill(client, payment_id, "100.01")) == TOO_MUCH
+    assert result_of(rebill(client, payment_id, "100.00")) == APPROVED
 
 
 def test_a_capture_may_be_rebilled_up_to_its_own_sum(client: Client) -> None:
     captured_id = name(capture(client, authorise(client), "60.00"))
 
-    assert told(rebill(client, captured_id, "60.01")) == TOO_MUCH
-    assert told(rebill(client, captured_id, "60.00")) == APPROVED
+    assert result_of(rebill(client, captured_id, "60.01")) == TOO_MUCH
+    assert result_of(rebill(client, captured_id, "60.00")) == APPROVED
 
 
 def test_each_rebill_may_take_the_whole_again(client: Client) -> None:
     payment_id = debit(client)
 
-    assert [told(rebill(client, payment_id, "100.00")) for _ in range(3)] == [APPROVED] * 3
+    assert [result_of(rebill(client, payment_id, "100.00")) for _ in range(3)] == [APPROVED] * 3
 
 
 def test_a_rebill_may_come_long_after_the_payment(client: Client) -> None:
     payment_id = debit(client)
     advance(client, 60 * DAY_S)
 
-    assert told(rebill(client, payment_id, "100.00")) == APPROVED
+    assert result_of(rebill(client, payment_id, "100.00")) == APPROVED
 
 
 def test_a_refunded_payment_may_be_rebilled(client: Client) -> None:
     payment_id = debit(client)
     refund(client, payment_id, "100.00")
 
-    assert told(rebill(client, payment_id, "100.00")) == APPROVED
+    assert result_of(rebill(client, payment_id, "100.00")) == APPROVED
 
 
 def test_the_final_rebill_closes_the_payment_to_rebills(client: Client) -> None:
     payment_id = debit(client)
 
-    assert told(rebill(client, payment_id, "10.00", sequence="FINAL")) == APPROVED
+    assert result_of(rebill(client, payment_id, "10.00", sequence="FINAL")) == APPROVED
 
-    assert told(rebill(client, payment_id, "10.00")) == (400, "700.300.300")
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(rebill(client, payment_id, "10.00")) == (400, "700.300.300")
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
 def test_a_channel_says_how_often_a_payment_is_rebilled(gateway: GatewayProcess, client: Client) -> None:
@@ -89,43 +89,43 @@ def test_a_channel_says_how_often_a_payment_is_rebilled(gateway: GatewayProcess,
     payment_id = debit(sparing)
 
     declined = rebill(sparing, payment_id, "10.00", **{FORCE: "800.100.151"})
-    assert told(declined) == (400, "800.100.151")
-    assert [told(rebill(sparing, payment_id, "10.00")) for _ in range(2)] == [APPROVED] * 2
+    assert result_of(declined) == (400, "800.100.151")
+    assert [result_of(rebill(sparing, payment_id, "10.00")) for _ in range(2)] == [APPROVED] * 2
 
-    assert told(rebill(sparing, payment_id, "10.00")) == TOO_OFTEN
-    assert told(rebill(sparing, debit(sparing), "10.00")) == APPROVED
+    assert result_of(rebill(sparing, payment_id, "10.00")) == TOO_OFTEN
+    assert result_of(rebill(sparing, debit(sparing), "10.00")) == APPROVED
 
 
-def test_an_authorisation_cannot_be_rebilled(client: Client) -> None:
+def test_an_authorization_cannot_be_rebilled(client: Client) -> None:
     payment_id = authorise(client)
     capture(client, payment_id, "100.00")
 
-    assert told(rebill(client, payment_id, "10.00")) == WRONG_REFERENCE
+    assert result_of(rebill(client, payment_id, "10.00")) == WRONG_REFERENCE
 
 
 def test_a_rebill_cannot_be_rebilled(client: Client) -> None:
-    assert told(rebill(client, name(rebill(client, debit(client), "10.00")), "10.00")) == WRONG_REFERENCE
+    assert result_of(rebill(client, name(rebill(client, debit(client), "10.00")), "10.00")) == WRONG_REFERENCE
 
 
 def test_money_that_was_paid_out_cannot_be_rebilled(client: Client) -> None:
     payment_id = debit(client)
 
-    assert told(rebill(client, begin(client, "CD"), "10.00")) == WRONG_REFERENCE
-    assert told(rebill(client, name(refund(client, payment_id, "10.00")), "10.00")) == WRONG_REFERENCE
+    assert result_of(rebill(client, begin(client, "CD"), "10.00")) == WRONG_REFERENCE
+    assert result_of(rebill(client, name(refund(client, payment_id, "10.00")), "10.00")) == WRONG_REFERENCE
 
 
 def test_a_rebill_in_another_currency_is_refused(client: Client) -> None:
-    assert told(rebill(client, debit(client), "10.00", currency="USD")) == (400, "700.100.500")
+    assert result_of(rebill(client, debit(client), "10.00", currency="USD")) == (400, "700.100.500")
 
 
 def test_nothing_cannot_be_rebilled(client: Client) -> None:
-    assert told(rebill(client, debit(client), "0.00")) == (400, "100.550.300")
+    assert result_of(rebill(client, debit(client), "0.00")) == (400, "100.550.300")
 
 
 def test_half_a_yen_cannot_be_rebilled(client: Client) -> None:
     payment_id = debit(client, "100", currency="JPY")
 
-    assert told(rebill(client, payment_id, "10.50", currency="JPY")) == (400, "100.550.303")
+    assert result_of(rebill(client, payment_id, "10.50", currency="JPY")) == (400, "100.550.303")
 
 
 @pytest.mark.parametrize("absent", ["amount", "currency"])
@@ -134,5 +134,5 @@ def test_a_rebill_without_amount_or_currency_is_a_fault_that_names_it(client: Cl
 
     answer = follow(client, debit(client), "RB", **given)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == [absent]

@@ -20,8 +20,8 @@ from api.chains import (
     name,
     read,
     refund,
+    result_of,
     reverse,
-    told,
     wait_until_final,
 )
 from api.merchants import wait_until
@@ -74,7 +74,7 @@ def test_a_brand_with_a_page_is_pending_until_its_shopper_approved(client: Clien
     assert url.startswith(f"{SHOP_URL}?")
     assert read_query(url) == {"id": payment_id, "resourcePath": f"/v1/payments/{payment_id}"}
     final = client.get(read_query(url)["resourcePath"])
-    assert told(final) == APPROVED
+    assert result_of(final) == APPROVED
     assert "redirect" not in final.json
 
 
@@ -94,7 +94,7 @@ def test_a_shopper_may_say_no(client: Client, brand: str, button: str, ending: t
     url = decide(client, answer, button)
 
     assert read_query(url)["id"] == answer.json["id"]
-    assert told(read(client, answer)) == ending
+    assert result_of(read(client, answer)) == ending
 
 
 @pytest.mark.both_databases
@@ -102,13 +102,13 @@ def test_a_shopper_may_say_no(client: Client, brand: str, button: str, ending: t
 def test_a_shopper_who_walks_away_ends_the_payment(client: Client, brand: str, ending: tuple[int, str]) -> None:
     answer = open_order(client, brand)
     advance(client, 29 * MINUTE_S)
-    assert told(read(client, answer)) == PENDING
+    assert result_of(read(client, answer)) == PENDING
 
     advance(client, 2 * MINUTE_S)
 
-    assert told(wait_until_final(client, answer)) == ending
+    assert result_of(wait_until_final(client, answer)) == ending
     assert b"Nobody decided in time" in press(client, answer, "approve").body
-    assert told(read(client, answer)) == ending
+    assert result_of(read(client, answer)) == ending
 
 
 @pytest.mark.both_databases
@@ -118,7 +118,7 @@ def test_a_shopper_who_approves_and_never_comes_back_has_paid(client: Client) ->
 
     advance(client, MINUTE_S)
 
-    assert told(wait_until_final(client, answer)) == APPROVED
+    assert result_of(wait_until_final(client, answer)) == APPROVED
 
 
 @pytest.mark.both_databases
@@ -129,7 +129,7 @@ def test_coming_back_twice_leads_to_the_same_place(client: Client) -> None:
     places = {come_back(client, way_back) for _ in range(3)}
 
     assert len(places) == 1
-    assert told(read(client, answer)) == APPROVED
+    assert result_of(read(client, answer)) == APPROVED
 
 
 def test_a_return_that_was_made_up_proves_nothing(client: Client) -> None:
@@ -139,10 +139,10 @@ def test_a_return_that_was_made_up_proves_nothing(client: Client) -> None:
 
     # It leads to the shop, which asks for the status and learns that there is no decision yet.
     assert read_query(come_back(client, f"/v1/shopper/{forged}"))["id"] == answer.json["id"]
-    assert told(read(client, answer)) == PENDING
+    assert result_of(read(client, answer)) == PENDING
 
     decide(client, answer, "decline")
-    assert told(read(client, answer)) == REFUSED
+    assert result_of(read(client, answer)) == REFUSED
 
 
 def forge_shopper_token(shopper_token: str, payment_id: str) -> str:
@@ -167,7 +167,7 @@ def test_a_second_decision_changes_nothing(client: Client) -> None:
 
     assert b"Called off" in again.body
     come_back(client, find_way_back(again))
-    assert told(read(client, answer)) == CANCELLED
+    assert result_of(read(client, answer)) == CANCELLED
 
 
 def test_the_page_of_another_is_not_found_by_guessing(client: Client) -> None:
@@ -178,7 +178,7 @@ def test_the_page_of_another_is_not_found_by_guessing(client: Client) -> None:
     for method in ("GET", "POST"):
         reply = client.send(method, guess, "decision=approve" if method == "POST" else None)
         assert (reply.status, reply.headers["content-type"][:9]) == (404, "text/html")
-    assert told(read(client, answer)) == PENDING
+    assert result_of(read(client, answer)) == PENDING
 
 
 # ---- where the shopper comes back to ----
@@ -204,7 +204,7 @@ def test_the_address_of_the_shop_is_kept_and_added_to(client: Client, lenient: C
 def test_without_an_address_to_come_back_to_nothing_begins(client: Client, brand: str) -> None:
     answer = order(client, brand, shopperResultUrl=None)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert "shopperResultUrl" in answer.faults
 
 
@@ -214,14 +214,14 @@ def test_without_an_address_to_come_back_to_nothing_begins(client: Client, brand
 def test_an_address_that_leads_nowhere_good_is_refused(client: Client, url: str) -> None:
     answer = order(client, "PAYPAL", shopperResultUrl=url)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert set(answer.faults) == {"shopperResultUrl"}
 
 
 # ---- what brands require and report ----
 
 
-def test_a_transfer_tells_the_shoppers_bank_by_its_ends(client: Client) -> None:
+def test_a_transfer_answers_the_shoppers_bank_account_by_its_ends(client: Client) -> None:
     answer = open_order(client, "SOFORTUEBERWEISUNG", **{"bankAccount.country": "DE"})
     assert answer.json["bankAccount"] == {"country": "DE"}
 
@@ -232,7 +232,7 @@ def test_a_transfer_tells_the_shoppers_bank_by_its_ends(client: Client) -> None:
     assert bank["iban"] == "DE23**************7890"
 
 
-def test_what_a_bank_account_was_is_not_told_again_in_full(client: Client) -> None:
+def test_a_bank_account_is_not_echoed_in_full(client: Client) -> None:
     iban = "DE75512108001245126199"
 
     answer = open_order(client, "GIROPAY", **{"bankAccount.iban": iban, "bankAccount.holder": "Jane Jones"})
@@ -242,7 +242,7 @@ def test_what_a_bank_account_was_is_not_told_again_in_full(client: Client) -> No
 
 
 @pytest.mark.parametrize("sent", ["jane@example.com", None])
-def test_a_wallet_tells_the_account_that_paid(client: Client, sent: str | None) -> None:
+def test_a_wallet_answers_the_account_that_paid(client: Client, sent: str | None) -> None:
     answer = open_order(client, "PAYPAL", **{"virtualAccount.accountId": sent})
     if sent:
         assert answer.json["virtualAccount"] == {"accountId": sent}
@@ -259,7 +259,7 @@ def test_a_brand_that_calls_its_shopper_needs_to_know_whom(client: Client) -> No
 
     missing = order(client, "MBWAY")
 
-    assert told(missing) == FAULTY
+    assert result_of(missing) == FAULTY
     assert "virtualAccount.accountId" in missing.faults
 
 
@@ -267,7 +267,7 @@ def test_a_brand_that_calls_its_shopper_needs_to_know_whom(client: Client) -> No
     ("brand", "kind"), [("IDEAL", "PA"), ("GIROPAY", "CD"), ("PAYPAL", "CD"), ("PREPAYMENT", "DB"), ("BOLETO", "CD")]
 )
 def test_a_type_that_a_method_does_not_know_is_refused(client: Client, brand: str, kind: str) -> None:
-    assert told(order(client, brand, kind, **PAYER)) == (400, "600.200.310")
+    assert result_of(order(client, brand, kind, **PAYER)) == (400, "600.200.310")
 
 
 # ---- what follows ----
@@ -276,38 +276,38 @@ def test_a_type_that_a_method_does_not_know_is_refused(client: Client, brand: st
 @pytest.mark.both_databases
 def test_an_approved_transfer_can_be_given_back(client: Client) -> None:
     answer = open_order(client, "IDEAL")
-    assert told(refund(client, answer.json["id"], "10.00")) == (400, "700.400.570")
+    assert result_of(refund(client, answer.json["id"], "10.00")) == (400, "700.400.570")
     decide(client, answer, "approve")
 
-    assert told(refund(client, answer.json["id"], "60.00")) == APPROVED
-    assert told(refund(client, answer.json["id"], "60.00")) == (400, "700.400.200")
-    assert told(refund(client, answer.json["id"], "32.00")) == APPROVED
+    assert result_of(refund(client, answer.json["id"], "60.00")) == APPROVED
+    assert result_of(refund(client, answer.json["id"], "60.00")) == (400, "700.400.200")
+    assert result_of(refund(client, answer.json["id"], "32.00")) == APPROVED
 
 
 def test_a_refused_payment_has_nothing_to_give_back(client: Client) -> None:
     answer = open_order(client, "PAYPAL")
     decide(client, answer, "decline")
 
-    assert told(refund(client, answer.json["id"], "10.00")) == (400, "700.400.520")
+    assert result_of(refund(client, answer.json["id"], "10.00")) == (400, "700.400.520")
 
 
 @pytest.mark.both_databases
-def test_an_authorisation_at_a_provider_is_captured_or_reversed(client: Client) -> None:
+def test_an_authorization_at_a_provider_is_captured_or_reversed(client: Client) -> None:
     captured, reversed_ = open_order(client, "PAYPAL", "PA"), open_order(client, "KLARNA_PAYMENTS_PAYLATER", "PA")
     decide(client, captured, "approve")
     decide(client, reversed_, "approve")
 
     capture_id = name(capture(client, captured.json["id"], "60.00"))
 
-    assert told(refund(client, capture_id, "60.00")) == APPROVED
-    assert told(reverse(client, reversed_.json["id"])) == APPROVED
+    assert result_of(refund(client, capture_id, "60.00")) == APPROVED
+    assert result_of(reverse(client, reversed_.json["id"])) == APPROVED
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("brand", PREPAYMENTS)
-def test_a_prepayment_tells_where_to_pay_and_is_completed_by_a_receipt(client: Client, brand: str) -> None:
+def test_a_prepayment_answers_where_to_pay_and_is_completed_by_a_receipt(client: Client, brand: str) -> None:
     answer = order(client, brand, "PA", **PAYER, shopperResultUrl=None)
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert set(answer.json["bankAccount"]) == {"holder", "iban", "bic", "bankName"}
     details = answer.json["resultDetails"]
     assert details["PaymentReference"] in answer.json["descriptor"]
@@ -317,15 +317,15 @@ def test_a_prepayment_tells_where_to_pay_and_is_completed_by_a_receipt(client: C
 
     receipt = happen(client, answer.json["id"], "RC", "92.00", currency="EUR")
 
-    assert told(receipt) == APPROVED
-    assert told(refund(client, receipt.json["id"], "92.00")) == APPROVED
+    assert result_of(receipt) == APPROVED
+    assert result_of(refund(client, receipt.json["id"], "92.00")) == APPROVED
 
 
 def test_a_prepayment_that_nobody_wants_any_more_is_reversed(client: Client) -> None:
     answer = order(client, "PREPAYMENT", "PA")
 
-    assert told(reverse(client, answer.json["id"])) == APPROVED
-    assert told(happen(client, answer.json["id"], "RC", "92.00", currency="EUR"))[0] == 400
+    assert result_of(reverse(client, answer.json["id"])) == APPROVED
+    assert result_of(happen(client, answer.json["id"], "RC", "92.00", currency="EUR"))[0] == 400
 
 
 # ---- trouble ----
@@ -337,7 +337,7 @@ def test_a_provider_that_falls_silent_at_the_opening_ends_the_payment(client: Cl
 
     answer = order(client, "PAYPAL", merchantTransactionId=reference, **{FAULT: fault})
 
-    assert told(answer) == (400, "900.100.300")
+    assert result_of(answer) == (400, "900.100.300")
     assert "redirect" not in answer.json
     wait_until(lambda: len(list_payments(client, reference)) == 2)
     kinds = {row["paymentType"]: row["result"]["code"] for row in list_payments(client, reference)}
@@ -347,7 +347,7 @@ def test_a_provider_that_falls_silent_at_the_opening_ends_the_payment(client: Cl
 def test_a_provider_that_was_never_reached_owes_nothing(client: Client) -> None:
     answer = order(client, "PAYPAL", merchantTransactionId="unsent-opening", **{FAULT: "unsent"})
 
-    assert told(answer) == (400, "900.100.600")
+    assert result_of(answer) == (400, "900.100.600")
     assert len(list_payments(client, "unsent-opening")) == 1
 
 
@@ -357,12 +357,12 @@ def test_a_provider_that_was_never_reached_owes_nothing(client: Client) -> None:
 def test_a_forced_result_needs_no_shopper(client: Client, code: str, status: int) -> None:
     answer = order(client, "PAYPAL", **{FORCE: code})
 
-    assert told(answer) == (status, code)
+    assert result_of(answer) == (status, code)
     assert "redirect" not in answer.json
 
 
 @pytest.mark.both_databases
-def test_the_same_key_is_told_of_the_same_page(client: Client) -> None:
+def test_the_same_key_gets_the_same_page(client: Client) -> None:
     fields = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", "paymentBrand": "PAYPAL"}
     key = {"Idempotency-Key": "one-page-for-one-key"}
 

@@ -15,7 +15,7 @@ from api.chains import (
     list_payments,
     read,
     refund,
-    told,
+    result_of,
     wait_until_final,
 )
 from api.merchants import add_channel, wait_until
@@ -78,14 +78,14 @@ def test_the_provider_is_asked_when_the_shopper_comes_back(
     answer = open_session(shop)
     way_back = find_way_back(provider, answer)
     come_back(shop, way_back)
-    assert told(read(shop, answer)) == PENDING
+    assert result_of(read(shop, answer)) == PENDING
 
     provider.decide(answer.json["id"], status)
     url = come_back(shop, way_back)
 
     assert url.startswith(SHOP_URL)
     assert read_query(url)["id"] == answer.json["id"]
-    assert told(read(shop, answer)) == ending
+    assert result_of(read(shop, answer)) == ending
 
 
 def test_what_was_approved_is_given_back_through_the_same_system(shop: Client, provider: AcquirerProcess) -> None:
@@ -93,7 +93,7 @@ def test_what_was_approved_is_given_back_through_the_same_system(shop: Client, p
     provider.decide(answer.json["id"], "approved")
     come_back(shop, find_way_back(provider, answer))
 
-    assert told(refund(shop, answer.json["id"], "92.00", **EXTERNAL)) == APPROVED_EXTERNAL
+    assert result_of(refund(shop, answer.json["id"], "92.00", **EXTERNAL)) == APPROVED_EXTERNAL
 
     account = provider.read_account(answer.json["id"])
     assert (account.captured, account.refunded) == (9200, 9200)
@@ -108,7 +108,7 @@ def test_a_session_whose_opening_was_not_answered_is_called_off(
 
     answer = order(shop, "PAYPAL", **EXTERNAL)
 
-    assert told(answer) == (400, "900.100.300")
+    assert result_of(answer) == (400, "900.100.300")
     wait_until(lambda: provider.read_sessions()[answer.json["id"]].status == "cancelled")
     assert answer.json["id"] not in provider.read_ledger()
 
@@ -118,20 +118,18 @@ def test_a_session_that_was_never_opened_cannot_be_opened_later(shop: Client, pr
 
     answer = order(shop, "PAYPAL", **EXTERNAL)
 
-    assert told(answer) == (400, "900.100.300")
+    assert result_of(answer) == (400, "900.100.300")
     wait_until(lambda: answer.json["id"] in provider.read_sessions())
     assert provider.read_sessions()[answer.json["id"]].status == "unknown"
 
 
 @pytest.mark.both_databases
-def test_who_approved_while_the_gateway_heard_nothing_gets_the_money_back(
-    shop: Client, provider: AcquirerProcess
-) -> None:
+def test_an_approval_that_the_gateway_never_received_is_reversed(shop: Client, provider: AcquirerProcess) -> None:
     reference = "approved-unheard"
     provider.behave(redirect.SESSION_CANCELLATIONS, Manner.DROP)
     provider.behave(redirect.SESSIONS, Manner.ACT_AND_DROP, times=1)
     answer = order(shop, "PAYPAL", merchantTransactionId=reference, **EXTERNAL)
-    assert told(answer) == (400, "900.100.300")
+    assert result_of(answer) == (400, "900.100.300")
 
     provider.decide(answer.json["id"], "approved")
     provider.behave(redirect.SESSION_CANCELLATIONS, Manner.ANSWER)
@@ -148,13 +146,13 @@ def test_a_provider_that_cannot_be_asked_leaves_the_payment_open(shop: Client, p
     provider.behave(redirect.SESSION_INQUIRIES, Manner.ERROR)
     try:
         assert come_back(shop, way_back).startswith(SHOP_URL)
-        assert told(read(shop, answer)) == PENDING
+        assert result_of(read(shop, answer)) == PENDING
     finally:
         provider.behave(redirect.SESSION_INQUIRIES, Manner.ANSWER)
 
     advance(shop, 60)
 
-    assert told(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
+    assert result_of(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
 
 
 def test_what_the_browser_says_counts_for_nothing(shop: Client, provider: AcquirerProcess) -> None:
@@ -165,4 +163,4 @@ def test_what_the_browser_says_counts_for_nothing(shop: Client, provider: Acquir
         shop.send("GET", f"{way_back}?{fields}")
         shop.send("POST", way_back, fields, {"Content-Type": "application/x-www-form-urlencoded"})
 
-    assert told(read(shop, answer)) == PENDING
+    assert result_of(read(shop, answer)) == PENDING

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from api.chains import APPROVED, FAULTY, told
+from api.chains import APPROVED, FAULTY, result_of
 from api.recording import RecordingAcquirer
 from api.registering import (
     BANK,
@@ -17,10 +17,10 @@ from api.registering import (
     change,
     extend,
     get_registration,
-    keep,
     list_topics,
     pay_with,
     read,
+    register,
     remove,
 )
 from gateway import CARD, Client, GatewayProcess
@@ -43,7 +43,7 @@ PERSON = {
 def test_an_update_changes_what_was_sent_and_keeps_the_rest(
     gateway: GatewayProcess, client: Client, kind: str | None
 ) -> None:
-    registration_id = keep(client, {**CARD, **PERSON, "merchantTransactionId": "changed-0001"})
+    registration_id = register(client, {**CARD, **PERSON, "merchantTransactionId": "changed-0001"})
 
     answer = change(
         client,
@@ -58,7 +58,7 @@ def test_an_update_changes_what_was_sent_and_keeps_the_rest(
         },
     )
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     body = answer.json
     assert (body["id"], body["merchantTransactionId"]) == (registration_id, "changed-0001")
     assert (body["card"]["holder"], body["card"]["expiryMonth"], body["card"]["expiryYear"]) == (
@@ -76,7 +76,7 @@ def test_an_update_changes_what_was_sent_and_keeps_the_rest(
 
 
 def test_what_is_charged_is_what_was_changed(external: Client, acquirer: RecordingAcquirer) -> None:
-    registration_id = keep(external)
+    registration_id = register(external)
 
     change(external, registration_id, {"card.holder": "Jane Smith", "card.expiryMonth": "11"})
     paid = pay_with(external, registration_id, {"testMode": "EXTERNAL", "card.cvv": "123"})
@@ -87,7 +87,7 @@ def test_what_is_charged_is_what_was_changed(external: Client, acquirer: Recordi
 
 
 def test_a_mandate_is_changed_and_debited_under_its_new_name(client: Client) -> None:
-    registration_id = keep(client, BANK)
+    registration_id = register(client, BANK)
 
     answer = change(
         client,
@@ -103,15 +103,15 @@ def test_a_mandate_is_changed_and_debited_under_its_new_name(client: Client) -> 
 
     assert answer.json["bankAccount"]["holder"] == "Jane Smith"
     assert answer.json["bankAccount"]["mandate"] == {"id": "M-TWO", "dateOfSignature": "2026-02-28"}
-    assert told(paid) == APPROVED
+    assert result_of(paid) == APPROVED
     assert paid.json["resultDetails"]["MandateId"] == "M-TWO"
     assert paid.json["bankAccount"]["holder"] == "Jane Smith"
 
 
 def test_a_tokens_expiry_is_changed(client: Client) -> None:
-    answer = change(client, keep(client, TOKEN), {"tokenAccount.expiryYear": "2035"})
+    answer = change(client, register(client, TOKEN), {"tokenAccount.expiryYear": "2035"})
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert answer.json["tokenAccount"]["expiryYear"] == "2035"
 
 
@@ -128,12 +128,12 @@ def test_a_tokens_expiry_is_changed(client: Client) -> None:
     ],
 )
 def test_the_account_itself_cannot_be_changed(client: Client, stored: dict[str, str], sent: dict[str, str]) -> None:
-    registration_id = keep(client, stored)
+    registration_id = register(client, stored)
     before = read(client, registration_id).body
 
     answer = change(client, registration_id, sent)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert answer.faults == dict.fromkeys(sent, "cannot be changed: register the other account instead")
     assert [secret for secret in sent.values() if len(secret) > 4 and secret.encode() in answer.body] == []
     assert read(client, registration_id).body == before
@@ -155,25 +155,25 @@ def test_the_account_itself_cannot_be_changed(client: Client, stored: dict[str, 
 def test_an_update_that_makes_no_sense_changes_nothing(
     client: Client, stored: dict[str, str], sent: dict[str, str], expected: tuple[int, str], faults: list[str]
 ) -> None:
-    registration_id = keep(client, stored)
+    registration_id = register(client, stored)
     before = read(client, registration_id).body
 
     answer = change(client, registration_id, {**sent, "billing.city": "Rome"})
 
-    assert told(answer) == expected
+    assert result_of(answer) == expected
     assert list(answer.faults) == faults
     assert read(client, registration_id).body == before
 
 
 def test_an_update_may_be_of_any_part_of_a_customer(client: Client) -> None:
     """Stored parts need not be sent again, also on a strict channel."""
-    registration_id = keep(client, {**CARD, **PERSON})
+    registration_id = register(client, {**CARD, **PERSON})
 
     assert change(client, registration_id, {"customer.phone": "+49 301234"}).json["customer"]["givenName"] == "Jane"
 
 
 def test_a_key_replays_an_update_and_makes_it_once(gateway: GatewayProcess, client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
     key = {"Idempotency-Key": f"update-{registration_id}"}
 
     first = change(client, registration_id, {"card.holder": "Jane Smith"}, key)
@@ -188,14 +188,14 @@ def test_a_key_replays_an_update_and_makes_it_once(gateway: GatewayProcess, clie
 
 
 def test_what_waits_is_confirmed_once(gateway: GatewayProcess, client: Client) -> None:
-    registration_id = keep(client, {**CARD, FORCE: "000.200.000"})
+    registration_id = register(client, {**CARD, FORCE: "000.200.000"})
 
     answer = change(client, registration_id, {"paymentType": "CF"})
 
-    assert told(answer) == APPROVED
-    assert told(read(client, registration_id)) == APPROVED
-    assert told(pay_with(client, registration_id)) == APPROVED
-    assert told(change(client, registration_id, {"paymentType": "CF"})) == (400, "100.350.302")
+    assert result_of(answer) == APPROVED
+    assert result_of(read(client, registration_id)) == APPROVED
+    assert result_of(pay_with(client, registration_id)) == APPROVED
+    assert result_of(change(client, registration_id, {"paymentType": "CF"})) == (400, "100.350.302")
     assert list_topics(gateway, client, registration_id) == ["registration.created"]
 
 
@@ -208,18 +208,18 @@ def test_what_waits_is_confirmed_once(gateway: GatewayProcess, client: Client) -
 def test_an_extension_says_until_when_and_never_shortens(
     gateway: GatewayProcess, client: Client, fields: dict[str, str], is_longer: bool
 ) -> None:
-    registration_id = keep(client, fields)
+    registration_id = register(client, fields)
     before = get_registration(gateway, client, registration_id)[0].keep_until
 
     answer = extend(client, registration_id)
 
     after = get_registration(gateway, client, registration_id)[0].keep_until
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (after > before) is is_longer
     assert date.fromisoformat(answer.json["keptUntil"]).toordinal() - date(1970, 1, 1).toordinal() == (
         after // 86_400_000_000
     )
-    assert told(pay_with(client, registration_id)) == APPROVED
+    assert result_of(pay_with(client, registration_id)) == APPROVED
     assert list_topics(gateway, client, registration_id) == ["registration.created"]
 
 
@@ -230,11 +230,11 @@ def test_an_extension_says_until_when_and_never_shortens(
 def test_removing_wipes_the_account_and_leaves_a_trace(
     gateway: GatewayProcess, client: Client, fields: dict[str, str]
 ) -> None:
-    registration_id = keep(client, {**fields, **PERSON})
+    registration_id = register(client, {**fields, **PERSON})
 
     answer = remove(client, registration_id)
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert list(answer.json) == ["id", "result", "buildNumber", "timestamp", "ndc"]
     assert answer.json["id"] == registration_id
     row, sealed_account, sealed_token = get_registration(gateway, client, registration_id)
@@ -261,40 +261,40 @@ def test_removing_wipes_the_account_and_leaves_a_trace(
 def test_removing_is_asked_for_in_many_ways_and_succeeds_in_the_words_of_its_mode(
     client: Client, query: dict[str, str], headers: dict[str, str], body: str | None, code: str
 ) -> None:
-    assert told(remove(client, keep(client), query, headers, body)) == (200, code)
+    assert result_of(remove(client, register(client), query, headers, body)) == (200, code)
 
 
 def test_removing_under_another_type_removes_nothing(client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
 
-    assert told(remove(client, registration_id, {"paymentType": "RF"})) == FAULTY
-    assert told(read(client, registration_id)) == APPROVED
+    assert result_of(remove(client, registration_id, {"paymentType": "RF"})) == FAULTY
+    assert result_of(read(client, registration_id)) == APPROVED
 
 
 def test_a_key_replays_a_removal(client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
     key = {"Idempotency-Key": f"remove-{registration_id}"}
 
     first, second = (remove(client, registration_id, headers=key) for _ in range(2))
 
     assert (second.status, second.body) == (first.status, first.body)
-    assert told(remove(client, registration_id)) == (400, "100.150.202")
+    assert result_of(remove(client, registration_id)) == (400, "100.150.202")
 
 
 def test_removing_needs_an_entity(client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
 
     answer = client.send("DELETE", f"{PATH}/{registration_id}", None, client.authorized())
 
-    assert told(answer) == FAULTY
-    assert told(read(client, registration_id)) == APPROVED
+    assert result_of(answer) == FAULTY
+    assert result_of(read(client, registration_id)) == APPROVED
 
 
 def test_what_was_paid_before_is_refunded_after_its_registration_is_gone(client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
     paid = pay_with(client, registration_id).json["id"]
     remove(client, registration_id)
 
     answer = client.post(f"/v1/payments/{paid}", {"paymentType": "RF", "amount": "12.00", "currency": "EUR"})
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED

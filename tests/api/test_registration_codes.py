@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from api.chains import FAULTY, UNKNOWN_ID, begin, told
+from api.chains import FAULTY, UNKNOWN_ID, begin, result_of
 from api.challenges import open_order
 from api.registering import (
     CHARGE,
@@ -15,10 +15,10 @@ from api.registering import (
     change,
     erase,
     extend,
-    keep,
     list_topics,
     pay_with,
     read,
+    register,
     remove,
     store,
 )
@@ -125,12 +125,12 @@ def states(gateway: GatewayProcess, client: Client) -> dict[str, str]:
         "unknown": UNKNOWN_ID,
         "malformed": "nonsense",
         "payment": begin(client, "DB"),
-        "unconfirmed": keep(client, {**CARD, FORCE: "000.200.000"}),
+        "unconfirmed": register(client, {**CARD, FORCE: "000.200.000"}),
         "undecided": open_order(client, createRegistration="true").json["registrationId"],
-        "active": keep(client),
+        "active": register(client),
         "rejected": rejected.json["id"],
-        "deleted": keep(client),
-        "erased": keep(client),
+        "deleted": register(client),
+        "erased": register(client),
     }
     assert remove(client, made["deleted"]).status == 200
     erase(gateway, client, made["erased"])
@@ -151,7 +151,7 @@ def test_each_address_says_no_in_its_own_words(
 ) -> None:
     answer = ENDPOINTS[endpoint](client, states[state])
 
-    assert told(answer) == expected
+    assert result_of(answer) == expected
     assert set(answer.json) >= {"result", "buildNumber", "timestamp", "ndc"}
 
 
@@ -176,17 +176,17 @@ def test_a_registration_without_an_account_cannot_be_charged(client: Client) -> 
     answer = open_page(client, "PAYPAL", createRegistration="true")
     decide(client, answer, "approve")
 
-    assert told(read(client, answer.json["registrationId"])) == (200, "000.100.110")
-    assert told(pay_with(client, answer.json["registrationId"])) == (400, "100.150.205")
-    assert told(change(client, answer.json["registrationId"], {"customer.ip": "10.0.0.1"})) == (200, "000.100.110")
-    assert told(remove(client, answer.json["registrationId"])) == (200, "000.100.110")
+    assert result_of(read(client, answer.json["registrationId"])) == (200, "000.100.110")
+    assert result_of(pay_with(client, answer.json["registrationId"])) == (400, "100.150.205")
+    assert result_of(change(client, answer.json["registrationId"], {"customer.ip": "10.0.0.1"})) == (200, "000.100.110")
+    assert result_of(remove(client, answer.json["registrationId"])) == (200, "000.100.110")
 
 
 def test_a_merchant_alone_charges_only_what_is_stored(client: Client) -> None:
     alone = {"standingInstruction.mode": "REPEATED", "standingInstruction.source": "MIT"}
 
-    assert told(client.pay(None, **alone)) == (400, "100.150.300")
-    assert told(pay_with(client, keep(client), alone)) == (200, "000.100.110")
+    assert result_of(client.pay(None, **alone)) == (400, "100.150.300")
+    assert result_of(pay_with(client, register(client), alone)) == (200, "000.100.110")
 
 
 @pytest.mark.parametrize("code", [code for code in RESULTS if code.startswith(("100.150.", "100.350."))])
@@ -194,12 +194,12 @@ def test_every_code_of_registrations_can_be_tried_out(client: Client, code: str)
     """Some belong to ways of confirming that only other providers have; a shop that handles them can be tested."""
     answer = store(client, {**CARD, FORCE: code})
 
-    assert told(answer) == (400, code)
-    assert told(read(client, answer.json["id"])) == (400, code)
-    assert told(pay_with(client, answer.json["id"])) == (400, "100.150.203")
+    assert result_of(answer) == (400, code)
+    assert result_of(read(client, answer.json["id"])) == (400, code)
+    assert result_of(pay_with(client, answer.json["id"])) == (400, "100.150.203")
 
 
-def test_the_table_tells_every_state_of_every_address() -> None:
+def test_the_table_has_every_state_of_every_endpoint() -> None:
     endpoints = set(ENDPOINTS) - set(_SAME)
     allowed = {
         ("unconfirmed", "confirm"),

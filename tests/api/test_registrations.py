@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.chains import APPROVED, APPROVED_EXTERNAL, FAULTY, PENDING, told
+from api.chains import APPROVED, APPROVED_EXTERNAL, FAULTY, PENDING, result_of
 from api.merchants import add_channel, run_command
 from api.registering import (
     BANK,
@@ -14,10 +14,10 @@ from api.registering import (
     TOKEN,
     VIRTUAL,
     get_registration,
-    keep,
     list_topics,
     pay_with,
     read,
+    register,
     remove,
     store,
 )
@@ -48,7 +48,7 @@ CARD_SUMMARY = {
 def test_a_registered_card_is_answered_by_its_summary_in_the_order_that_clients_recorded(client: Client) -> None:
     answer = store(client, {**CARD, **PERSON})
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     body = answer.json
     assert list(body) == [
         "id",
@@ -88,7 +88,7 @@ def test_other_accounts_are_answered_as_they_may_be_shown(
 ) -> None:
     answer = store(client, fields)
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert answer.json["paymentBrand"] == fields["paymentBrand"]
     assert answer.json[word] == shown
     assert "card" not in answer.json
@@ -96,11 +96,11 @@ def test_other_accounts_are_answered_as_they_may_be_shown(
 
 
 @pytest.mark.parametrize("fields", [CARD, BANK, TOKEN], ids=["card", "bank", "token"])
-def test_no_answer_tells_a_number_or_a_security_code(client: Client, fields: dict[str, str]) -> None:
+def test_no_answer_has_a_number_or_a_security_code(client: Client, fields: dict[str, str]) -> None:
     answer = store(client, {**fields, "card.cvv": "907"} if fields is CARD else fields)
     paid = pay_with(client, answer.json["id"])
 
-    assert told(paid) == APPROVED
+    assert result_of(paid) == APPROVED
     secrets = (CARD["card.number"], IBAN, TOKEN["tokenAccount.number"], '"907"')
     for body in (answer.body, paid.body, read(client, answer.json["id"]).body):
         assert [secret for secret in secrets if secret.encode() in body] == []
@@ -128,8 +128,8 @@ def test_reading_does_not_mind_what_a_client_says_of_a_body_it_does_not_send(cli
 def test_the_mode_of_the_request_decides_about_the_words_of_its_success(client: Client) -> None:
     answer = store(client, testMode="EXTERNAL")
 
-    assert told(answer) == APPROVED_EXTERNAL
-    assert told(remove(client, answer.json["id"])) == APPROVED_EXTERNAL
+    assert result_of(answer) == APPROVED_EXTERNAL
+    assert result_of(remove(client, answer.json["id"])) == APPROVED_EXTERNAL
 
 
 def test_storing_is_announced_and_sends_nothing(gateway: GatewayProcess, client: Client) -> None:
@@ -144,14 +144,14 @@ def test_storing_is_announced_and_sends_nothing(gateway: GatewayProcess, client:
 
 @pytest.mark.parametrize("kind", [None, "RG"])
 def test_storing_names_its_own_type_or_none(client: Client, kind: str | None) -> None:
-    assert told(store(client, {**CARD, "paymentType": kind})) == APPROVED
+    assert result_of(store(client, {**CARD, "paymentType": kind})) == APPROVED
 
 
 @pytest.mark.parametrize("kind", ["DB", "PA", "CF", "DR", "SD"])
 def test_storing_under_another_type_is_a_fault(client: Client, kind: str) -> None:
     answer = store(client, paymentType=kind)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["paymentType"]
 
 
@@ -174,20 +174,20 @@ def test_storing_under_another_type_is_a_fault(client: Client, kind: str) -> Non
 def test_what_cannot_be_read_is_named(client: Client, fields: dict[str, str | None], fault: str) -> None:
     answer = store(client, fields)
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert fault in answer.faults
     assert "id" not in answer.json
 
 
-def test_a_brand_need_not_be_named_where_the_number_tells_it(client: Client) -> None:
+def test_a_brand_need_not_be_sent_where_the_number_decides_it(client: Client) -> None:
     assert store(client, {**CARD, "paymentBrand": None}).json["paymentBrand"] == "VISA"
 
 
 def test_a_lenient_channel_takes_what_public_clients_send(client: Client, lenient: Client) -> None:
     odd = {**CARD, "paymentBrand": "Visa_Card", "customer.email": "jane@example.org", "merchantTransactionId": "7"}
 
-    assert told(store(lenient, odd)) == APPROVED
-    assert told(store(client, odd)) == FAULTY
+    assert result_of(store(lenient, odd)) == APPROVED
+    assert result_of(store(client, odd)) == FAULTY
 
 
 OPENED = {
@@ -206,19 +206,19 @@ def test_a_wallet_is_stored_as_the_card_inside_of_it(gateway: GatewayProcess, cl
     ours = store(client, closed, {"Idempotency-Key": f"wallet-{opened.json['id']}"})
     again = store(client, closed, {"Idempotency-Key": f"wallet-{opened.json['id']}"})
 
-    assert [told(opened), told(ours)] == [APPROVED, APPROVED]
+    assert [result_of(opened), result_of(ours)] == [APPROVED, APPROVED]
     assert again.body == ours.body
     for answer in (opened, ours):
         assert answer.json["card"]["last4Digits"] == "0000"
-        assert told(pay_with(client, answer.json["id"])) == APPROVED
+        assert result_of(pay_with(client, answer.json["id"])) == APPROVED
         assert OPENED["threeDSecure.verificationId"] not in read(client, answer.json["id"]).body.decode()
-    assert told(store(client, closed)) == (400, "800.110.100")
+    assert result_of(store(client, closed)) == (400, "800.110.100")
 
 
 def test_a_wallets_token_that_does_not_open_stores_nothing(client: Client) -> None:
     answer = store(client, {"paymentBrand": "GOOGLEPAY", "walletB.paymentToken": "nonsense"})
 
-    assert told(answer) == (400, "200.100.603")
+    assert result_of(answer) == (400, "200.100.603")
     assert "card" not in answer.json
 
 
@@ -244,7 +244,7 @@ def test_a_bad_account_is_recorded_as_rejected_and_not_kept(
 ) -> None:
     answer = store(client, fields)
 
-    assert told(answer) == (400, code)
+    assert result_of(answer) == (400, code)
     assert ("card" in answer.json) is ("card.number" in fields)
     assert read(client, answer.json["id"]).body == answer.body
     row, sealed, _ = get_registration(gateway, client, answer.json["id"])
@@ -252,8 +252,8 @@ def test_a_bad_account_is_recorded_as_rejected_and_not_kept(
 
 
 def test_a_channel_that_insists_on_the_cvv_does_so_here_too(external: Client) -> None:
-    assert told(store(external, {**CARD, "card.cvv": None})) == (400, "100.100.600")
-    assert told(store(external)) == APPROVED
+    assert result_of(store(external, {**CARD, "card.cvv": None})) == (400, "100.100.600")
+    assert result_of(store(external)) == APPROVED
 
 
 @pytest.mark.parametrize(
@@ -263,16 +263,16 @@ def test_a_channel_that_insists_on_the_cvv_does_so_here_too(external: Client) ->
 def test_a_test_decides_the_result(client: Client, code: str, status: int, is_usable: bool) -> None:
     answer = store(client, {**CARD, FORCE: code})
 
-    assert told(answer) == (status, code)
+    assert result_of(answer) == (status, code)
     assert answer.json["customParameters"] == {"forceResultCode": code}
     assert (pay_with(client, answer.json["id"]).status == 200) is is_usable
 
 
 @pytest.mark.parametrize("name", ["referenceUuid", "registrationId"])
 def test_storing_refers_to_nothing(client: Client, name: str) -> None:
-    answer = store(client, {**CARD, name: keep(client)})
+    answer = store(client, {**CARD, name: register(client)})
 
-    assert told(answer) == (400, "100.350.601")
+    assert result_of(answer) == (400, "100.350.601")
 
 
 # ---- series that began elsewhere ----
@@ -288,7 +288,7 @@ def test_a_migrated_series_leaves_its_first_payment_with_the_account(gateway: Ga
         "recurringMigration.connectorTxId3": "SCHEME-REFERENCE",
     }
 
-    registration_id = keep(client, {**CARD, **migrated})
+    registration_id = register(client, {**CARD, **migrated})
 
     initial = get_registration(gateway, client, registration_id)[0].initial
     assert initial is not None
@@ -328,7 +328,7 @@ def thrifty(gateway: GatewayProcess, client: Client) -> Client:
 def test_the_same_account_is_a_new_registration_each_time_unless_a_channel_wants_it_otherwise(
     gateway: GatewayProcess, client: Client, thrifty: Client
 ) -> None:
-    first, second = keep(client), keep(client)
+    first, second = register(client), register(client)
     number = "4005550000000001"
 
     known = store(thrifty, {**CARD, "card.number": number, "card.holder": "Jane Jones"})
@@ -338,19 +338,19 @@ def test_the_same_account_is_a_new_registration_each_time_unless_a_channel_wants
     assert again.body == known.body
     assert list_topics(gateway, client, known.json["id"]) == ["registration.created"]
     others = [{**CARD, "card.number": number, "card.expiryYear": "2035"}, {**CARD, "card.number": "4111111111111111"}]
-    assert len({known.json["id"], *(keep(thrifty, other) for other in others)}) == 3
+    assert len({known.json["id"], *(register(thrifty, other) for other in others)}) == 3
     assert remove(thrifty, known.json["id"]).status == 200
-    assert keep(thrifty, {**CARD, "card.number": number}) != known.json["id"]
+    assert register(thrifty, {**CARD, "card.number": number}) != known.json["id"]
 
 
 @pytest.mark.both_databases
 def test_a_payment_that_stores_a_known_account_names_its_registration(thrifty: Client) -> None:
     card = {**CARD, "card.number": "4242424242424242"}
-    known = keep(thrifty, card)
+    known = register(thrifty, card)
 
     paid = thrifty.pay(None, createRegistration="true", **card)
 
-    assert told(paid) == APPROVED
+    assert result_of(paid) == APPROVED
     assert paid.json["registrationId"] == known
 
 
@@ -375,16 +375,16 @@ def test_a_key_replays_the_answer(client: Client, changes: dict[str, str]) -> No
 def test_a_key_is_for_one_request(client: Client) -> None:
     store_with_key(client, "rg-other")
 
-    assert told(store_with_key(client, "rg-other", **{"card.holder": "John Jones"})) == (409, "800.110.100")
-    assert told(client.pay({"Idempotency-Key": "rg-other"})) == (409, "800.110.100")
+    assert result_of(store_with_key(client, "rg-other", **{"card.holder": "John Jones"})) == (409, "800.110.100")
+    assert result_of(client.pay({"Idempotency-Key": "rg-other"})) == (409, "800.110.100")
 
 
 @pytest.mark.both_databases
 def test_a_refused_request_leaves_its_key_free(client: Client) -> None:
-    assert told(store_with_key(client, "rg-free", paymentType="DB")) == FAULTY
-    assert told(store_with_key(client, "rg-free")) == APPROVED
+    assert result_of(store_with_key(client, "rg-free", paymentType="DB")) == FAULTY
+    assert result_of(store_with_key(client, "rg-free")) == APPROVED
 
 
 @pytest.mark.both_databases
 def test_what_waits_to_be_confirmed_is_read_as_open(client: Client) -> None:
-    assert told(read(client, keep(client, {**CARD, FORCE: "000.200.000"}))) == PENDING
+    assert result_of(read(client, register(client, {**CARD, FORCE: "000.200.000"}))) == PENDING

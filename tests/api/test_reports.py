@@ -154,7 +154,7 @@ def test_every_record_of_a_list_shows_the_rest_of_its_chain_on_request(shop: Sho
         ),
     ],
 )
-def test_a_faulty_question_is_told_which_parameter_it_is(
+def test_a_faulty_query_is_answered_with_the_parameter(
     shop: Shop, path: str, sent: dict[str, str], faulty: str
 ) -> None:
     answer = shop.client.get(path, sent)

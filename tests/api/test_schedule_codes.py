@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from api.chains import UNKNOWN_ID, debit
-from api.registering import FORCE, VIRTUAL, erase, keep, remove, store
+from api.registering import FORCE, VIRTUAL, erase, register, remove, store
 from api.scheduling import CHARGE, FAR, PATH, deschedule, plan, reschedule, schedule
 from gateway import CARD, Client, GatewayProcess
 
@@ -36,7 +36,7 @@ PLANS: list[tuple[str, Mapping[str, str], str | None]] = [
 
 @pytest.fixture(scope="module")
 def registration_id(client: Client) -> str:
-    return keep(client)
+    return register(client)
 
 
 @pytest.mark.parametrize(("code", "fields", "name"), PLANS)
@@ -87,14 +87,14 @@ def test_what_is_not_scheduled_is_neither_replaced_nor_ended(client: Client, reg
 def test_a_registration_that_cannot_be_charged_is_not_scheduled(
     client: Client, stranger: Client, gateway: GatewayProcess
 ) -> None:
-    removed, erased = keep(client), keep(client)
+    removed, erased = register(client), register(client)
     remove(client, removed)
     erase(gateway, client, erased)
     refused = store(client, {**CARD, FORCE: "800.100.151"}).json["id"]
 
     codes = {
         "100.150.101": "8a",
-        "100.150.200": keep(stranger),
+        "100.150.200": register(stranger),
         "100.150.202": removed,
         "100.150.203": refused,
         "100.150.204": debit(client),
@@ -121,6 +121,6 @@ def test_what_could_never_be_paid_is_not_scheduled(
 
 
 def test_a_brand_that_needs_its_shopper_is_not_scheduled(client: Client) -> None:
-    answer = schedule(client, keep(client, VIRTUAL), {**FAR, "shopperResultUrl": "https://shop.example"})
+    answer = schedule(client, register(client, VIRTUAL), {**FAR, "shopperResultUrl": "https://shop.example"})
 
     assert answer.code == "600.200.310"

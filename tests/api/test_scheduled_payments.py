@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from api.chains import APPROVED, FORCE, told
-from api.registering import BANK, keep
+from api.chains import APPROVED, FORCE, result_of
+from api.registering import BANK, register
 from api.scheduling import Timetable, deschedule, is_active, list_runs, plan, read, reschedule
 from gateway import GatewayProcess
 from postgres import PostgresCluster
@@ -52,10 +52,10 @@ def timetable(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 @pytest.fixture(scope="module")
 def year(timetable: Timetable) -> Year:
     client = timetable.client
-    registration_id = keep(client)
+    registration_id = register(client)
     began = timetable.get_now()
     ids = {name: plan(client, registration_id, fields) for name, fields in PLANS.items()}
-    ids["direct debits"] = plan(client, keep(client, BANK), MONTH_END)
+    ids["direct debits"] = plan(client, register(client, BANK), MONTH_END)
     for month in range(1, MONTHS + 1):
         timetable.pass_to_next_run(ids["month ends"])
         for name in ("month ends", "last working days", "authorisations", "hard declines", "direct debits"):
@@ -90,14 +90,14 @@ def test_its_payments_are_payments_like_any_other(year: Year) -> None:
 
     payment = client.get(f"/v1/payments/{run['paymentId']}")
 
-    assert told(payment) == APPROVED
+    assert result_of(payment) == APPROVED
     assert (payment.json["amount"], payment.json["paymentType"]) == ("5.00", "DB")
     assert payment.json["registrationId"] == read(client, year.ids["month ends"]).json["registrationId"]
     assert payment.json["merchantTransactionId"] == "subscription-1"
     assert payment.json["standingInstruction"] == {"mode": "REPEATED", "source": "MIT", "type": "RECURRING"}
     assert payment.json["card"]["last4Digits"] == "0000"
     refund = client.post(f"/v1/payments/{run['paymentId']}", {"paymentType": "RF", "amount": "5.00", "currency": "EUR"})
-    assert told(refund) == APPROVED
+    assert result_of(refund) == APPROVED
 
 
 def test_the_merchants_reference_finds_exactly_the_payments_of_the_runs(year: Year) -> None:
@@ -163,7 +163,7 @@ def test_a_schedule_of_three_months_has_ended_by_itself(year: Year) -> None:
 
 def test_after_months_of_nothing_the_last_time_is_made_up_for(year: Year) -> None:
     timetable = year.timetable
-    schedule_id = plan(timetable.client, keep(timetable.client), MONTH_END)
+    schedule_id = plan(timetable.client, register(timetable.client), MONTH_END)
 
     timetable.pass_seconds(100 * DAY_S)
     timetable.wait_for_runs(schedule_id, 3)
@@ -174,7 +174,7 @@ def test_after_months_of_nothing_the_last_time_is_made_up_for(year: Year) -> Non
 
 def test_a_soft_decline_is_tried_five_times_within_twenty_days(year: Year) -> None:
     timetable = year.timetable
-    schedule_id = plan(timetable.client, keep(timetable.client), {**MONTH_END, FORCE: "800.100.203"})
+    schedule_id = plan(timetable.client, register(timetable.client), {**MONTH_END, FORCE: "800.100.203"})
     timetable.pass_to_next_run(schedule_id)
 
     tries: list[Any] = []
@@ -190,7 +190,7 @@ def test_a_soft_decline_is_tried_five_times_within_twenty_days(year: Year) -> No
 
 def test_a_schedule_that_ends_while_it_is_tried_again_is_tried_no_more(year: Year) -> None:
     timetable = year.timetable
-    schedule_id = plan(timetable.client, keep(timetable.client), {**MONTH_END, FORCE: "800.100.203"})
+    schedule_id = plan(timetable.client, register(timetable.client), {**MONTH_END, FORCE: "800.100.203"})
     timetable.pass_to_next_run(schedule_id)
     timetable.wait_for_tries(schedule_id, 1)
 

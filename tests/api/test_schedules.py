@@ -8,8 +8,8 @@ from datetime import datetime
 
 import pytest
 
-from api.chains import APPROVED, UNKNOWN_ID, told
-from api.registering import BANK, keep, remove
+from api.chains import APPROVED, UNKNOWN_ID, result_of
+from api.registering import BANK, register, remove
 from api.scheduling import (
     CHARGE,
     FAR,
@@ -43,7 +43,7 @@ HOSTILE = ["no-id", "%00", "%27", "8A" + "0" * 30, UNKNOWN_ID + "0", "..%2f..%2f
 
 @pytest.fixture(scope="module")
 def registration_id(client: Client) -> str:
-    return keep(client)
+    return register(client)
 
 
 # ---- made and read ----
@@ -53,7 +53,7 @@ def test_a_schedule_is_answered_with_its_plan_in_a_stable_order(client: Client, 
     answer = schedule(client, registration_id, {**FAR, **MORE})
 
     body = answer.json
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert list(body) == [
         "id",
         "registrationId",
@@ -80,7 +80,7 @@ def test_a_schedule_is_answered_with_its_plan_in_a_stable_order(client: Client, 
     assert "123" not in str(shown)
 
 
-def test_reading_tells_the_same_and_cancels_nothing(client: Client, registration_id: str) -> None:
+def test_reading_answers_the_same_and_cancels_nothing(client: Client, registration_id: str) -> None:
     answer = schedule(client, registration_id, {**FAR, **MORE})
 
     again = [read(client, answer.json["id"]) for _ in range(3)]
@@ -97,14 +97,14 @@ def test_reading_needs_a_token_and_no_entity(client: Client, registration_id: st
 
 
 def test_a_registration_shows_its_schedules(client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
     empty = read(client, registration_id)
     first = plan(client, registration_id)
     second = plan(client, registration_id, {**FAR, "amount": "7.00"})
 
     answer = read(client, registration_id)
 
-    assert told(empty) == told(answer) == APPROVED
+    assert result_of(empty) == result_of(answer) == APPROVED
     assert empty.json["schedules"] == []
     assert {each["id"]: each["amount"] for each in answer.json["schedules"]} == {first: "5.00", second: "7.00"}
 
@@ -117,7 +117,7 @@ def test_a_type_says_what_its_payments_are(client: Client, registration_id: str,
 
 
 def test_direct_debits_may_be_scheduled(client: Client) -> None:
-    assert told(schedule(client, keep(client, BANK))) == APPROVED
+    assert result_of(schedule(client, register(client, BANK))) == APPROVED
 
 
 def test_the_lenient_channel_and_other_channels_use_the_same_registrations(
@@ -126,14 +126,14 @@ def test_the_lenient_channel_and_other_channels_use_the_same_registrations(
     schedule_id = plan(lenient, registration_id)
 
     assert read(client, schedule_id).status == 200
-    assert told(deschedule(client, schedule_id)) == APPROVED
+    assert result_of(deschedule(client, schedule_id)) == APPROVED
 
 
 # ---- keys ----
 
 
 def test_a_key_makes_one_schedule(client: Client) -> None:
-    registration_id, key = keep(client), {"Idempotency-Key": "schedule-once"}
+    registration_id, key = register(client), {"Idempotency-Key": "schedule-once"}
 
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: schedule(client, registration_id, FAR, key), range(4)))
@@ -152,7 +152,7 @@ def test_a_key_replaces_and_ends_once(client: Client, registration_id: str) -> N
 
     assert moved[0].body == moved[1].body
     assert ended[0].body == ended[1].body
-    assert told(ended[1]) == APPROVED
+    assert result_of(ended[1]) == APPROVED
 
 
 # ---- replaced and ended ----
@@ -166,7 +166,7 @@ def test_a_schedule_that_is_replaced_has_a_new_id_and_the_old_plan_is_inactive(
     answer = reschedule(client, first, {"paymentType": "RS", "job.dayOfMonth": "15", "job.startDate": "2091-02-01"})
 
     body = answer.json
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (body["paymentType"], body["referencedId"], body["amount"]) == ("RS", first, "5.00")
     assert body["merchantTransactionId"] == "subscription-1"
     assert body["plan"]["nextRun"] == "2091-02-15 00:00:00+0000"
@@ -182,7 +182,7 @@ def test_any_id_of_a_series_ends_it(client: Client, registration_id: str, named:
 
     answer = deschedule(client, {"first": first, "last": last}[named], {"paymentType": "DS"})
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert (answer.json["id"], answer.json["paymentType"]) == (last, "DS")
     assert answer.json["plan"]["active"] is False
     assert not is_active(client, last)
@@ -198,8 +198,8 @@ def test_a_refused_change_leaves_everything_as_it_was(client: Client, registrati
     assert read(client, schedule_id).json == before
 
 
-def test_of_many_who_change_and_end_it_at_once_each_is_told_the_truth(client: Client) -> None:
-    registration_id = keep(client)
+def test_parallel_changes_and_ends_are_each_answered_with_the_truth(client: Client) -> None:
+    registration_id = register(client)
     first = plan(client, registration_id)
 
     def change(number: int) -> Answer:
@@ -213,24 +213,24 @@ def test_of_many_who_change_and_end_it_at_once_each_is_told_the_truth(client: Cl
     rows = read(client, registration_id).json["schedules"]
     moved = [answer.json["id"] for number, answer in enumerate(answers, 1) if number != 4 and answer.status == 200]
     assert {answer.code for answer in answers} <= {"000.100.110", "100.360.300"}
-    assert told(answers[3]) == APPROVED
+    assert result_of(answers[3]) == APPROVED
     assert sorted(row["id"] for row in rows) == sorted([first, *moved])
     assert not [row for row in rows if row["plan"]["active"]]
 
 
 def test_the_older_paths_do_the_same(client: Client, registration_id: str) -> None:
     answer = schedule(client, registration_id, path=OLDER_PATH)
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
 
     ended = delete(client, answer.json["id"])
 
-    assert told(ended) == APPROVED
+    assert result_of(ended) == APPROVED
     assert not is_active(client, answer.json["id"])
     assert delete(client, answer.json["id"]).code == "100.360.303"
 
 
 def test_deleting_a_registration_ends_its_schedules_and_says_why(client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
     schedule_id = plan(client, registration_id)
 
     remove(client, registration_id)
@@ -262,7 +262,7 @@ def test_another_merchants_schedule_and_registration_are_unknown(
 
 @pytest.mark.parametrize("named_id", HOSTILE)
 def test_what_cannot_be_an_id_is_unknown(client: Client, named_id: str) -> None:
-    assert told(read(client, named_id)) in ((404, "700.400.580"), (404, "200.300.404"), (400, "200.300.404"))
+    assert result_of(read(client, named_id)) in ((404, "700.400.580"), (404, "200.300.404"), (400, "200.300.404"))
     for answer in (reschedule(client, named_id, {"amount": "1.00"}), deschedule(client, named_id)):
         assert answer.status in (400, 404)
         assert answer.code in ("100.360.300", "100.360.303", "200.300.404")
@@ -270,7 +270,7 @@ def test_what_cannot_be_an_id_is_unknown(client: Client, named_id: str) -> None:
 
 @pytest.mark.parametrize("changes", [{"job.hour": "\x00"}, {"job.month": "é"}, {"job.expression": "0 " * 300}])
 def test_hostile_plans_are_refused(client: Client, registration_id: str, changes: Mapping[str, str]) -> None:
-    assert told(schedule(client, registration_id, changes)) == (400, "200.300.404")
+    assert result_of(schedule(client, registration_id, changes)) == (400, "200.300.404")
 
 
 def test_a_schedule_begins_after_now(client: Client, registration_id: str) -> None:
@@ -281,4 +281,4 @@ def test_a_schedule_begins_after_now(client: Client, registration_id: str) -> No
     next_run = datetime.fromisoformat(answer.json["plan"]["nextRun"])
     assert next_run > now
     assert (next_run.minute, next_run.second) == (0, 0)
-    assert told(deschedule(client, answer.json["id"])) == APPROVED
+    assert result_of(deschedule(client, answer.json["id"])) == APPROVED

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.chains import APPROVED, authorise, capture, debit, refund, told
+from api.chains import APPROVED, authorise, capture, debit, refund, result_of
 from api.checking_out import PREPARED
-from api.registering import change, keep, pay_with, store
+from api.registering import change, pay_with, register, store
 from api.scheduling import FAR, schedule
 from api.server import SharedServer
 from gateway import CARD, Client
@@ -31,47 +31,47 @@ def test_a_payment_is_declined_on_a_strict_channel_and_taken_on_a_lenient_one(
 ) -> None:
     declined = client.pay(None, **sent)
 
-    assert told(declined) == (400, code)
+    assert result_of(declined) == (400, code)
     assert client.get(f"/v1/payments/{declined.json['id']}").code == code
-    assert told(lenient.pay(None, **sent)) == APPROVED
+    assert result_of(lenient.pay(None, **sent)) == APPROVED
 
 
 def test_a_registration_is_declined_and_its_change_refused(client: Client, lenient: Client) -> None:
-    assert told(store(client, {**CARD, **EMAIL})) == (400, EMAIL_CODE)
-    assert told(store(lenient, {**CARD, **EMAIL})) == APPROVED
+    assert result_of(store(client, {**CARD, **EMAIL})) == (400, EMAIL_CODE)
+    assert result_of(store(lenient, {**CARD, **EMAIL})) == APPROVED
 
-    registration_id = keep(client)
-    assert told(change(client, registration_id, EMAIL)) == (400, EMAIL_CODE)
-    assert told(pay_with(client, registration_id, {**PREPARED, **EMAIL})) == (400, EMAIL_CODE)
+    registration_id = register(client)
+    assert result_of(change(client, registration_id, EMAIL)) == (400, EMAIL_CODE)
+    assert result_of(pay_with(client, registration_id, {**PREPARED, **EMAIL})) == (400, EMAIL_CODE)
 
 
 def test_a_schedule_that_could_never_be_paid_is_refused(client: Client) -> None:
-    registration_id = keep(client)
+    registration_id = register(client)
 
-    assert told(schedule(client, registration_id, {**FAR, **EMAIL})) == (400, EMAIL_CODE)
-    assert told(schedule(client, registration_id, FAR)) == APPROVED
+    assert result_of(schedule(client, registration_id, {**FAR, **EMAIL})) == (400, EMAIL_CODE)
+    assert result_of(schedule(client, registration_id, FAR)) == APPROVED
 
 
 def test_a_checkout_that_could_never_be_paid_is_refused_when_it_is_prepared(client: Client, lenient: Client) -> None:
-    assert told(client.post("/v1/checkouts", {**PREPARED, **EMAIL})) == (400, EMAIL_CODE)
+    assert result_of(client.post("/v1/checkouts", {**PREPARED, **EMAIL})) == (400, EMAIL_CODE)
     assert lenient.post("/v1/checkouts", {**PREPARED, **EMAIL}).code == "000.200.100"
 
     prepared = client.post("/v1/checkouts", PREPARED)
-    assert told(client.post(f"/v1/checkouts/{prepared.json['id']}", EMAIL)) == (400, EMAIL_CODE)
+    assert result_of(client.post(f"/v1/checkouts/{prepared.json['id']}", EMAIL)) == (400, EMAIL_CODE)
 
 
 def test_a_follow_up_names_the_brand_of_its_payment_or_none(client: Client, lenient: Client) -> None:
     declined = refund(client, debit(client), "10.00", paymentBrand="MASTER")
 
-    assert told(declined) == (400, "700.100.400")
+    assert result_of(declined) == (400, "700.100.400")
     assert client.get(f"/v1/payments/{declined.json['id']}").code == "700.100.400"
-    assert told(refund(client, debit(client), "10.00", paymentBrand="VISA")) == APPROVED
-    assert told(refund(lenient, debit(lenient), "10.00", paymentBrand="MASTER")) == APPROVED
+    assert result_of(refund(client, debit(client), "10.00", paymentBrand="VISA")) == APPROVED
+    assert result_of(refund(lenient, debit(lenient), "10.00", paymentBrand="MASTER")) == APPROVED
 
 
 def test_path_and_reference_name_the_same_payment(client: Client, lenient: Client) -> None:
     first, second = authorise(client), authorise(client)
 
-    assert told(capture(client, first, "10.00", referenceUuid=second)) == (400, "700.100.710")
-    assert told(capture(client, first, "10.00", referenceUuid=first)) == APPROVED
-    assert told(capture(lenient, authorise(lenient), "10.00", referenceUuid=second)) == APPROVED
+    assert result_of(capture(client, first, "10.00", referenceUuid=second)) == (400, "700.100.710")
+    assert result_of(capture(client, first, "10.00", referenceUuid=first)) == APPROVED
+    assert result_of(capture(lenient, authorise(lenient), "10.00", referenceUuid=second)) == APPROVED

@@ -222,7 +222,7 @@ def test_a_day_without_records_is_an_empty_list_and_no_day_at_all_a_miss(day: Da
         (f"{PAGED}/20260101-EUR", {"cursor": "abc"}, ["cursor"]),
     ],
 )
-def test_a_faulty_question_is_told_which_parameter_it_is(
+def test_a_faulty_query_is_answered_with_the_parameter(
     day: Day, path: str, sent: dict[str, str], faulty: list[str]
 ) -> None:
     answer = day.client.get(path, sent)

@@ -23,9 +23,9 @@ from api.chains import (
     read,
     rebill,
     refund,
+    result_of,
     reverse,
     stay_within_a_day,
-    told,
     wait_until_final,
 )
 from api.merchants import wait_until
@@ -60,9 +60,9 @@ SILENCES = pytest.mark.parametrize("fault", ["dropped", "lost", "garbled"])
 @SILENCES
 def test_a_silent_follow_up_is_pending_and_soon_approved(client: Client, fault: str) -> None:
     answers = {what: send(client, **{FAULT: fault}) for what, send in FOLLOW_UPS.items()}
-    assert {what: told(answer) for what, answer in answers.items()} == dict.fromkeys(FOLLOW_UPS, PENDING)
+    assert {what: result_of(answer) for what, answer in answers.items()} == dict.fromkeys(FOLLOW_UPS, PENDING)
 
-    finals = {what: told(wait_until_final(client, answer)) for what, answer in answers.items()}
+    finals = {what: result_of(wait_until_final(client, answer)) for what, answer in answers.items()}
 
     assert finals == dict.fromkeys(FOLLOW_UPS, APPROVED)
 
@@ -73,7 +73,7 @@ def test_the_final_result_is_in_reports_under_the_same_id(client: Client) -> Non
 
     wait_until_final(client, answer)
 
-    assert told(client.get(f"/v1/query/{answer.json['id']}")) == APPROVED
+    assert result_of(client.get(f"/v1/query/{answer.json['id']}")) == APPROVED
     (row,) = list_payments(client, "silent-capture")
     assert (row["id"], row["result"]["code"], row["amount"]) == (answer.json["id"], "000.100.110", "60.00")
 
@@ -82,28 +82,28 @@ def test_a_silent_capture_counts_once_before_and_after_it_is_finished(client: Cl
     payment_id = authorise(client)
     answer = capture(client, payment_id, "60.00", **{FAULT: "dropped"})
 
-    assert told(capture(client, payment_id, "40.01")) == (400, "700.400.100")
+    assert result_of(capture(client, payment_id, "40.01")) == (400, "700.400.100")
     wait_until_final(client, answer)
-    assert told(capture(client, payment_id, "40.01")) == (400, "700.400.100")
+    assert result_of(capture(client, payment_id, "40.01")) == (400, "700.400.100")
 
-    assert told(capture(client, payment_id, "40.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "40.00")) == APPROVED
 
 
 def test_the_money_of_a_silent_refund_is_not_refunded_again(client: Client) -> None:
     payment_id = debit(client)
     answer = refund(client, payment_id, "100.00", **{FAULT: "lost"})
 
-    assert told(refund(client, payment_id, "100.00")) == (400, "700.400.200")
+    assert result_of(refund(client, payment_id, "100.00")) == (400, "700.400.200")
     wait_until_final(client, answer)
-    assert told(refund(client, payment_id, "0.01")) == (400, "700.400.200")
+    assert result_of(refund(client, payment_id, "0.01")) == (400, "700.400.200")
 
 
 def test_a_payment_whose_reversal_is_silent_is_neither_captured_nor_reversed_again(client: Client) -> None:
     payment_id = authorise(client)
     reverse(client, payment_id, **{FAULT: "lost"})
 
-    assert told(capture(client, payment_id, "1.00")) == (400, "700.400.100")
-    assert told(reverse(client, payment_id)) == (400, "700.400.300")
+    assert result_of(capture(client, payment_id, "1.00")) == (400, "700.400.100")
+    assert result_of(reverse(client, payment_id)) == (400, "700.400.300")
 
 
 def test_a_debit_whose_reversal_is_silent_is_not_refunded(client: Client) -> None:
@@ -111,17 +111,17 @@ def test_a_debit_whose_reversal_is_silent_is_not_refunded(client: Client) -> Non
     payment_id = debit(client)
     reverse(client, payment_id, **{FAULT: "lost"})
 
-    assert told(refund(client, payment_id, "1.00")) == (400, "700.400.200")
+    assert result_of(refund(client, payment_id, "1.00")) == (400, "700.400.200")
 
 
 def test_a_silent_capture_that_turns_out_declined_takes_nothing_and_closes_nothing(client: Client) -> None:
     payment_id = authorise(client)
     answer = capture(client, payment_id, "10.00", sequence="FINAL", **{FAULT: "lost", FORCE: "800.100.151"})
-    assert told(answer) == PENDING
+    assert result_of(answer) == PENDING
 
     assert wait_until_final(client, answer).status == 400
 
-    assert told(capture(client, payment_id, "100.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "100.00")) == APPROVED
 
 
 def test_a_silent_reversal_that_turns_out_declined_leaves_the_debit_as_it_was(client: Client) -> None:
@@ -130,14 +130,14 @@ def test_a_silent_reversal_that_turns_out_declined_leaves_the_debit_as_it_was(cl
     answer = reverse(client, payment_id, **{FAULT: "lost", FORCE: "800.100.151"})
     wait_until_final(client, answer)
 
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
 def test_a_silent_capture_can_be_refunded_once_it_is_finished(client: Client) -> None:
     answer = capture(client, authorise(client), "60.00", **{FAULT: "lost"})
     wait_until_final(client, answer)
 
-    assert told(refund(client, answer.json["id"], "60.00")) == APPROVED
+    assert result_of(refund(client, answer.json["id"], "60.00")) == APPROVED
 
 
 def test_a_chain_with_a_silent_rebill_keeps_its_sums(client: Client) -> None:
@@ -145,9 +145,9 @@ def test_a_chain_with_a_silent_rebill_keeps_its_sums(client: Client) -> None:
     answer = rebill(client, payment_id, "60.00", **{FAULT: "dropped"})
     wait_until_final(client, answer)
 
-    assert told(refund(client, answer.json["id"], "60.00")) == APPROVED
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
-    assert told(refund(client, payment_id, "0.01")) == (400, "700.400.200")
+    assert result_of(refund(client, answer.json["id"], "60.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "0.01")) == (400, "700.400.200")
 
 
 def test_what_follows_silence_reads_as_what_follows_an_answer(client: Client) -> None:
@@ -167,13 +167,13 @@ def test_an_acquirer_slower_than_the_gateways_patience_is_silent(tmp_path: Path)
 
         answers = {what: send(client, **{DELAY: "400"}) for what, send in FOLLOW_UPS.items()}
 
-        assert {what: told(answer) for what, answer in answers.items()} == dict.fromkeys(FOLLOW_UPS, PENDING)
-        finals = {what: told(wait_until_final(client, answer)) for what, answer in answers.items()}
+        assert {what: result_of(answer) for what, answer in answers.items()} == dict.fromkeys(FOLLOW_UPS, PENDING)
+        finals = {what: result_of(wait_until_final(client, answer)) for what, answer in answers.items()}
         assert finals == dict.fromkeys(FOLLOW_UPS, APPROVED)
 
 
 def test_an_acquirer_that_is_only_late_is_waited_for(client: Client) -> None:
-    assert told(capture(client, authorise(client), "60.00", **{DELAY: "300"})) == APPROVED
+    assert result_of(capture(client, authorise(client), "60.00", **{DELAY: "300"})) == APPROVED
 
 
 # ---- never sent ----
@@ -181,21 +181,21 @@ def test_an_acquirer_that_is_only_late_is_waited_for(client: Client) -> None:
 
 @pytest.mark.parametrize("what", FOLLOW_UPS)
 def test_a_follow_up_that_never_left_has_failed(client: Client, what: str) -> None:
-    assert told(FOLLOW_UPS[what](client, **{FAULT: "unsent"})) == (400, "900.100.600")
+    assert result_of(FOLLOW_UPS[what](client, **{FAULT: "unsent"})) == (400, "900.100.600")
 
 
 def test_a_capture_that_never_left_gives_its_reservation_back(client: Client) -> None:
     payment_id = authorise(client, numberOfCaptures="1")
     capture(client, payment_id, "100.00", sequence="FINAL", **{FAULT: "unsent"})
 
-    assert told(capture(client, payment_id, "100.00")) == APPROVED
+    assert result_of(capture(client, payment_id, "100.00")) == APPROVED
 
 
 def test_a_refund_that_never_left_gives_its_reservation_back(client: Client) -> None:
     payment_id = debit(client)
     refund(client, payment_id, "100.00", **{FAULT: "unsent"})
 
-    assert told(refund(client, payment_id, "100.00")) == APPROVED
+    assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
 # ---- left open ----
@@ -204,18 +204,18 @@ def test_a_refund_that_never_left_gives_its_reservation_back(client: Client) -> 
 def test_a_capture_that_the_acquirer_left_open_keeps_its_reservation(client: Client) -> None:
     payment_id = authorise(client)
     answer = capture(client, payment_id, "60.00", **{FORCE: "000.200.000"})
-    assert told(answer) == PENDING
+    assert result_of(answer) == PENDING
 
-    assert told(capture(client, payment_id, "40.01")) == (400, "700.400.100")
-    assert told(capture(client, payment_id, "40.00")) == APPROVED
-    assert told(read(client, answer)) == PENDING
+    assert result_of(capture(client, payment_id, "40.01")) == (400, "700.400.100")
+    assert result_of(capture(client, payment_id, "40.00")) == APPROVED
+    assert result_of(read(client, answer)) == PENDING
 
 
 def test_a_debit_with_an_open_refund_is_not_reversed(client: Client) -> None:
     payment_id = debit(client)
     refund(client, payment_id, "10.00", **{FORCE: "000.200.000"})
 
-    assert told(reverse(client, payment_id)) == (400, "700.400.300")
+    assert result_of(reverse(client, payment_id)) == (400, "700.400.300")
 
 
 # ---- first payments ----
@@ -230,7 +230,7 @@ def test_a_silent_first_payment_has_failed_and_its_reversal_is_in_reports(client
         client.pay(None, paymentType=kind, merchantTransactionId=references[kind], **{FAULT: fault}) for kind in kinds
     ]
 
-    assert [told(first) for first in firsts] == [(400, "900.100.300")] * 3
+    assert [result_of(first) for first in firsts] == [(400, "900.100.300")] * 3
     for kind, first in zip(kinds, firsts, strict=True):
         reversal = wait_for_reversal(client, references[kind])
         assert (reversal["paymentType"], reversal["referencedId"]) == ("RV", first.json["id"])
@@ -263,4 +263,4 @@ def test_nothing_follows_a_silent_first_payment(
 ) -> None:
     first = client.pay(None, paymentType=kind, **{FAULT: "lost"})
 
-    assert told(follow_up(client, first.json["id"], "1.00")) == (400, code)
+    assert result_of(follow_up(client, first.json["id"], "1.00")) == (400, code)

@@ -39,7 +39,7 @@ def check_broken(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/payments/{}", "/v1/query/{}", "/v3/query/{}"])
-def test_a_changed_payment_is_not_told(server: SharedServer, client: Client, path: str) -> None:
+def test_a_changed_payment_is_not_answered(server: SharedServer, client: Client, path: str) -> None:
     payment_id = client.pay().json["id"]
     assert client.get(path.format(payment_id)).status == 200
 
@@ -69,7 +69,9 @@ def test_a_changed_answer_is_not_replayed(server: SharedServer, client: Client) 
     check_broken(client.pay({"Idempotency-Key": key}))
 
 
-def test_a_checkout_tells_no_changed_payment_and_none_of_another_checkout(server: SharedServer, client: Client) -> None:
+def test_a_checkout_answers_no_changed_payment_and_none_of_another_checkout(
+    server: SharedServer, client: Client
+) -> None:
     paid, other = prepare(client), prepare(client)
     for checkout_id in (paid, other):
         assert submit(client, checkout_id, BACK).status == 200

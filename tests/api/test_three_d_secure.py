@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from api.chains import APPROVED, FAULTY, PENDING, told
+from api.chains import APPROVED, FAULTY, PENDING, result_of
 from api.challenges import (
     BILLING,
     BROWSER,
@@ -71,7 +71,7 @@ def test_cards_without_challenge_are_answered_at_once(client: Client, card: Test
 def test_cards_that_need_the_browser_wait_for_it(client: Client, card: TestCard) -> None:
     answer = order(client, card.number, brand=card.brand)
 
-    assert told(answer) == PENDING
+    assert result_of(answer) == PENDING
     assert ("preconditions" in answer.json["redirect"]) is card.has_method_data
 
 
@@ -79,7 +79,7 @@ def test_cards_that_need_the_browser_wait_for_it(client: Client, card: TestCard)
 def test_cards_that_take_no_part_are_paid_without(client: Client, number: str) -> None:
     answer = order(client, number)
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert "threeDSecure" not in answer.json
 
 
@@ -134,7 +134,7 @@ def test_the_shopper_comes_home_with_what_names_the_payment(client: Client) -> N
 def test_missing_browser_fields_are_named(client: Client, name: str) -> None:
     answer = order(client, **{name: None})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert set(answer.faults) == {name}
 
 
@@ -157,7 +157,7 @@ def test_on_a_strict_channel_an_enrolled_card_needs_the_billing_address(
 
 
 def test_a_card_that_takes_no_part_needs_no_browser_fields(client: Client) -> None:
-    assert told(order(client, "4200000000000000", **{"customer.browser.language": None})) == APPROVED
+    assert result_of(order(client, "4200000000000000", **{"customer.browser.language": None})) == APPROVED
 
 
 @pytest.mark.parametrize(
@@ -180,13 +180,13 @@ def test_a_card_that_takes_no_part_needs_no_browser_fields(client: Client) -> No
 def test_simulator_overrides_and_parameters_choose_the_way(
     client: Client, number: str, simulator_overrides: dict[str, str | None], expected: tuple[int, str]
 ) -> None:
-    assert told(order(client, number, **simulator_overrides)) == expected
+    assert result_of(order(client, number, **simulator_overrides)) == expected
 
 
 def test_what_an_app_left_out_is_named(client: Client) -> None:
     answer = order(client, FRICTIONLESS, **{"threeDSecure.deviceInfo": '{"sdkAppID":"a"}'})
 
-    assert told(answer) == (400, "100.390.115")
+    assert result_of(answer) == (400, "100.390.115")
     assert answer.json["threeDSecure"]["errorCode"] == "201"
     assert "sdkEncData" in answer.json["threeDSecure"]["errorDescription"]
 
@@ -194,7 +194,7 @@ def test_what_an_app_left_out_is_named(client: Client) -> None:
 def test_a_charge_after_authentication_can_still_be_declined(client: Client) -> None:
     answer = order(client, FRICTIONLESS, **{"customParameters[forceResultCode]": "800.100.151"})
 
-    assert told(answer) == (400, "800.100.151")
+    assert result_of(answer) == (400, "800.100.151")
     assert answer.json["threeDSecure"]["authenticationStatus"] == "Y"
 
 
@@ -204,7 +204,7 @@ def test_an_authentication_by_itself_takes_no_money(client: Client) -> None:
     answer = client.post("/v1/threeDSecure", {**fields, **card})
     status = client.get(f"/v1/threeDSecure/{answer.json['id']}")
 
-    assert told(answer) == (200, "000.400.110")
+    assert result_of(answer) == (200, "000.400.110")
     assert answer.json["threeDSecure"]["eci"] == "05"
     assert status.json["threeDSecure"] == answer.json["threeDSecure"]
     assert "resultDetails" not in answer.json
@@ -216,7 +216,7 @@ def test_an_authentication_by_itself_cannot_be_made_to_move_money(client: Client
     fields = {"amount": "92.00", "currency": "EUR", "paymentType": kind, **card, "card.expiryYear": "2034"}
     answer = client.post("/v1/threeDSecure", {**fields, "shopperResultUrl": SHOP_URL})
 
-    assert told(answer) == (400, "200.300.404")
+    assert result_of(answer) == (400, "200.300.404")
     assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["paymentType"]
 
 
@@ -224,7 +224,7 @@ def test_an_authentication_by_itself_says_where_its_shopper_comes_back_to(client
     card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}
     answer = client.post("/v1/threeDSecure", {"amount": "92.00", "currency": "EUR", **card, **BROWSER, **BILLING})
 
-    assert told(answer) == (400, "200.300.404")
+    assert result_of(answer) == (400, "200.300.404")
     assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["shopperResultUrl"]
 
 
@@ -233,7 +233,7 @@ def test_an_authentication_by_itself_follows_no_payment(client: Client) -> None:
     fields = {"amount": "92.00", "currency": "EUR", "referenceUuid": paid.json["id"], "shopperResultUrl": SHOP_URL}
     answer = client.post("/v1/threeDSecure", fields)
 
-    assert told(answer) == (400, "200.300.404")
+    assert result_of(answer) == (400, "200.300.404")
     assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["referenceUuid"]
 
 
@@ -245,7 +245,7 @@ def test_a_challenged_authentication_by_itself_ends_at_its_own_address(client: C
     home = read_return(pass_challenge(client, answer))
 
     assert home["resourcePath"] == f"/v1/threeDSecure/{answer.json['id']}"
-    assert told(client.get(home["resourcePath"])) == APPROVED
+    assert result_of(client.get(home["resourcePath"])) == APPROVED
 
 
 def test_an_authentication_by_itself_of_a_card_that_takes_no_part_fails(client: Client) -> None:
@@ -253,7 +253,7 @@ def test_an_authentication_by_itself_of_a_card_that_takes_no_part_fails(client: 
     card = {"paymentBrand": "VISA", "card.number": "4200000000000000", "card.expiryMonth": "05"}
     answer = client.post("/v1/threeDSecure", {**fields, **card, "card.expiryYear": "2034"})
 
-    assert told(answer) == (400, "000.400.109")
+    assert result_of(answer) == (400, "000.400.109")
 
 
 def test_a_payment_is_no_authentication(client: Client) -> None:
@@ -265,14 +265,14 @@ def test_a_payment_is_no_authentication(client: Client) -> None:
 def test_a_merchant_may_ask_while_the_shopper_is_away(client: Client) -> None:
     changes = {"threeDSecure.threeRIInd": "RECURRING", "shopperResultUrl": None, **WITHOUT_BROWSER}
 
-    assert told(order(client, FRICTIONLESS, **changes)) == APPROVED
-    assert told(order(client, CHALLENGED, **changes)) == (400, "100.390.121")
+    assert result_of(order(client, FRICTIONLESS, **changes)) == APPROVED
+    assert result_of(order(client, CHALLENGED, **changes)) == (400, "100.390.121")
 
 
 def test_data_of_an_app_is_taken_instead_of_a_browsers(client: Client) -> None:
     changes = {"threeDSecure.deviceInfo": '{"sdkAppID":"a","sdkEncData":"x"}', **WITHOUT_BROWSER}
 
-    assert told(order(client, FRICTIONLESS, **changes)) == APPROVED
+    assert result_of(order(client, FRICTIONLESS, **changes)) == APPROVED
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_outside_of_the_browser_the_issuer_asks_by_itself(client: Client, change
 def test_a_payment_of_nothing_is_authenticated_as_none(client: Client) -> None:
     answer = order(client, FRICTIONLESS, paymentType="PA", amount="0.00")
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert answer.json["threeDSecure"]["authenticationStatus"] == "Y"
 
 

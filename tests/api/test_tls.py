@@ -71,7 +71,7 @@ def test_tls_before_1_2_is_refused(secure: SecureGateway) -> None:
         old.wrap_socket(line).close()
 
 
-def test_plain_http_is_told_the_https_address_and_its_body_is_not_read(secure: SecureGateway, plain_port: int) -> None:
+def test_plain_http_is_redirected_to_https_and_its_body_is_not_read(secure: SecureGateway, plain_port: int) -> None:
     plain = Client(f"http://127.0.0.1:{plain_port}", "", "")
 
     answer = plain.send("POST", "/v1/payments?a=1", "&".join(f"{name}={value}" for name, value in PAYMENT.items()))

@@ -163,7 +163,7 @@ def test_on_the_test_host_a_token_is_paid_and_followed_like_a_card(client: Clien
 
 
 @pytest.mark.parametrize("number_type", ["DPAN", "PAN"])
-def test_the_acquirer_is_told_of_a_number_made_for_one_device(
+def test_the_acquirer_learns_of_a_number_made_for_one_device(
     external: Client, acquirer: RecordingAcquirer, number_type: str
 ) -> None:
     answer = external.pay(None, testMode="EXTERNAL", **{"card.numberType": number_type})

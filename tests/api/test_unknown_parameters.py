@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.chains import APPROVED, FAULTY, authorise, told
+from api.chains import APPROVED, FAULTY, authorise, result_of
 from api.checking_out import PREPARED, prepare, submit
-from api.registering import keep
+from api.registering import register
 from api.server import SharedServer
 from gateway import CARD, PAYMENT, Client
 
@@ -23,23 +23,23 @@ def test_a_payment_with_known_names_has_no_warning(client: Client) -> None:
     assert HEADER not in client.pay().headers
 
 
-def test_a_mistyped_name_is_ignored_and_told(client: Client) -> None:
+def test_a_mistyped_name_is_ignored_and_reported(client: Client) -> None:
     answer = client.post("/v1/payments", {**PAYMENT, **MISTYPED})
 
-    assert told(answer) == APPROVED
+    assert result_of(answer) == APPROVED
     assert "merchantTransactonId (did you mean merchantTransactionId?)" in answer.headers[HEADER]
     assert "card.foo" in answer.headers[HEADER]
 
 
-def test_a_refusal_tells_it_too(client: Client) -> None:
+def test_a_refusal_reports_it_too(client: Client) -> None:
     answer = client.post("/v1/payments", {**PAYMENT, **MISTYPED, "amount": "x"})
 
-    assert told(answer) == FAULTY
+    assert result_of(answer) == FAULTY
     assert "merchantTransactonId" in answer.headers[HEADER]
 
 
-def test_every_operation_that_reads_parameters_tells_it(client: Client) -> None:
-    checkout, registration = prepare(client, PREPARED), keep(client)
+def test_every_operation_that_reads_parameters_reports_it(client: Client) -> None:
+    checkout, registration = prepare(client, PREPARED), register(client)
     answers = [
         client.post(f"/v1/payments/{authorise(client)}", {"paymentType": "RV", **MISTYPED}),
         client.post("/v1/checkouts", {**PREPARED, **MISTYPED}),
@@ -54,7 +54,7 @@ def test_every_operation_that_reads_parameters_tells_it(client: Client) -> None:
     assert ["merchantTransactonId" in answer.headers.get(HEADER, "") for answer in answers] == [True] * len(answers)
 
 
-def test_nobody_without_a_credential_is_told_anything(client: Client) -> None:
+def test_nothing_is_answered_without_a_credential(client: Client) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = client.send("POST", "/v1/payments", "merchantTransactonId=order-0001", form)
 

@@ -54,7 +54,7 @@ def test_a_body_behind_an_upgrade_may_come_later(client: Client) -> None:
     assert [answer.status for answer in answers] == [200, 200]
 
 
-def test_curl_pays_when_it_is_told_to_prefer_http_2(client: Client) -> None:
+def test_curl_pays_when_it_prefers_http_2(client: Client) -> None:
     command = ["curl", "--silent", "--http2", "--max-time", "60", "--write-out", "\n%{http_version} %{http_code}"]
     command += ["--header", f"Authorization: Bearer {client.token}", "--data", make_body(client).decode()]
 
@@ -114,7 +114,7 @@ def test_what_two_readers_might_take_differently_is_refused_and_nothing_behind_i
     assert answer.headers["connection"] == "close"
 
 
-def test_head_is_told_what_get_would_be(client: Client) -> None:
+def test_head_gets_the_headers_that_get_would(client: Client) -> None:
     paid = client.pay().json["id"]
     for path in ("/healthz", "/v1/resultcodes", f"/v1/payments/{paid}?entityId={client.entity_id}", "/nowhere"):
         read = client.send("GET", path, None, client.authorized())

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
-from api.registering import change, keep, pay_with, remove
+from api.registering import change, pay_with, register, remove
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.cli.program import program
@@ -113,7 +113,7 @@ def make_stall(client: Client, hot_id: str) -> Callable[[], None]:
     def do_a_round() -> None:
         made = client.pay(createRegistration="true").json["registrationId"]
         client.pay(createRegistration="true", **{"customParameters[forceResultCode]": "800.100.151"})
-        for stored in (made, hot_id, keep(client)):
+        for stored in (made, hot_id, register(client)):
             assert pay_with(client, stored).status == 200
             assert change(client, stored, {"card.holder": f"Jane {stored}"}).status == 200
         assert remove(client, made).status == 200
@@ -142,7 +142,7 @@ def test_an_audit_beside_traffic_finds_nothing(busy: GatewayProcess) -> None:
 
 def test_an_audit_beside_those_who_store_finds_nothing(busy: GatewayProcess) -> None:
     client = busy.client()
-    stall = make_stall(client, keep(client))
+    stall = make_stall(client, register(client))
 
     with keep_busy(*[stall] * SHOPS):
         reports = [verify(busy) for _ in range(AUDITS)]

@@ -137,7 +137,7 @@ def make_request(mint: Mint, wallet: str, *, at: int | None = None, number: str 
 
 @pytest.mark.parametrize("is_alias", [False, True])
 @pytest.mark.parametrize("wallet", BRANDS)
-def test_a_real_token_pays_and_the_acquirer_is_told_its_proof(
+def test_a_real_token_pays_and_the_acquirer_receives_its_proof(
     shop: Client, stock: Stock, acquirer: RecordingAcquirer, wallet: str, is_alias: bool
 ) -> None:
     token = stock.take(wallet)

@@ -110,7 +110,7 @@ def test_a_bank_account_is_debited(tab: Tab, hosted_page: HostedPage) -> None:
     expect_home(tab, hosted_page, checkout)
 
 
-def test_a_stored_card_pays_with_one_click(tab: Tab, hosted_page: HostedPage, client: Client) -> None:
+def test_a_registered_card_pays_with_one_click(tab: Tab, hosted_page: HostedPage, client: Client) -> None:
     stored = client.post("/v1/registrations", CARD).json["id"]
     checkout = show(tab, hosted_page, "VISA", **{"registrations[0].id": stored})
     tab.click(".wpwl-form-registrations .wpwl-button-pay")

@@ -144,7 +144,7 @@ def test_a_number_is_grouped_while_typing_and_the_caret_stays_in_its_place(paren
     expect(number).to_have_value("4444 4444 4444 4444 444")
 
 
-def test_the_brand_is_told_while_typing_and_sets_blocks_and_the_length_of_the_code(parent: Parent) -> None:
+def test_the_brand_is_recognized_while_typing_and_sets_blocks_and_the_length_of_the_code(parent: Parent) -> None:
     number, cvv = parent.show("number", CARDS), parent.show("cvv")
     number.press_sequentially("3700000000000021")
     expect(number).to_have_value("3700 000000 00002")
@@ -265,7 +265,7 @@ def test_four_frames_pay_together_and_the_page_learns_no_secret(parent: Parent, 
     assert [secret for secret in SECRETS if secret in everything] == []
 
 
-def test_two_submissions_at_once_are_one_and_a_fault_is_told_without_asking_the_service(parent: Parent) -> None:
+def test_two_submissions_at_once_are_one_and_a_fault_is_shown_without_asking_the_service(parent: Parent) -> None:
     parent.answer_posts(DECLINED)
     fill_card(parent)
     twice = "(message) => { ports.number.postMessage(message); ports.number.postMessage(message); }"
@@ -294,7 +294,7 @@ def test_two_submissions_at_once_are_one_and_a_fault_is_told_without_asking_the_
     expect(parent.frame("cvv").locator("input")).to_have_value("737")
 
 
-def test_the_code_of_a_stored_card_is_sent_by_its_own_frame(parent: Parent) -> None:
+def test_the_code_of_a_registered_card_is_sent_by_its_own_frame(parent: Parent) -> None:
     parent.answer_posts(DECLINED)
     parent.show("cvv", {"brand": "VISA"}).press_sequentially("737")
     parent.send("cvv", {"type": "submit", "ask": 98, "fields": {"paymentBrand": "VISA"}})

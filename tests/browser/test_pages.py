@@ -81,7 +81,7 @@ def test_the_back_button_passes_over_a_forward(page: Page, site: Site, shop: Sit
     assert len(shop.visits_to(BACK)) == 1
 
 
-def test_a_form_cannot_go_where_its_page_was_not_told(page: Page, site: Site, shop: Site, watch: Watch) -> None:
+def test_a_form_cannot_go_where_its_page_does_not_allow(page: Page, site: Site, shop: Site, watch: Watch) -> None:
     site.pages["/forward"] = PAGES.render("forward.html", **WORDS, url=shop.url + BACK, method="POST", fields={})
 
     with page.expect_console_message():
@@ -145,7 +145,7 @@ def test_a_page_that_leaves_for_an_app_stays_with_a_link_where_there_is_no_app(
     shoot(page, "leave")
 
 
-def test_the_collecting_page_tells_what_the_browser_is_like(open_context: OpenContext, site: Site) -> None:
+def test_the_collecting_page_sends_the_properties_of_the_browser(open_context: OpenContext, site: Site) -> None:
     screen = {"width": 1234, "height": 777}
     page = open_context(locale="de-AT", timezone_id="Asia/Tokyo", screen=screen, viewport=screen).new_page()
     site.pages["/collect"] = collect(site)
@@ -165,7 +165,7 @@ def test_the_collecting_page_tells_what_the_browser_is_like(open_context: OpenCo
     }
 
 
-def test_a_language_with_a_long_name_is_told_by_its_first_word(open_context: OpenContext, site: Site) -> None:
+def test_a_language_with_a_long_name_is_sent_as_its_first_part(open_context: OpenContext, site: Site) -> None:
     page = open_context(locale="zh-Hant-TW").new_page()
     site.pages["/collect"] = collect(site)
 
@@ -235,7 +235,7 @@ def test_the_waiting_page_looks_again_by_itself(plain_page: Page, site: Site, sh
     assert [visit.method for visit in site.visits_to("/wait")] == ["GET", "GET"]
 
 
-def test_a_page_shows_in_no_frame_unless_it_was_told_so(page: Page, site: Site, shop: Site, watch: Watch) -> None:
+def test_a_page_shows_in_no_frame_unless_allowed(page: Page, site: Site, shop: Site, watch: Watch) -> None:
     site.pages["/alone"] = PAGES.render("end.html", **WORDS, link=None)
     site.pages["/framed"] = PAGES.render("end.html", framed_by=ANYWHERE, **WORDS, link=None)
     frames = "".join(f'<iframe src="{site.url}{path}"></iframe>' for path in ("/alone", "/framed"))

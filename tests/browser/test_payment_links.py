@@ -250,9 +250,7 @@ def test_a_picture_that_does_not_load_leaves_no_trace(page: Page, client: Client
     forget_refusals(watch)
 
 
-def test_pictures_come_from_the_hosts_named_without_telling_whose_page_it_is(
-    page: Page, client: Client, site: Site
-) -> None:
+def test_pictures_come_from_the_hosts_named_without_a_referrer(page: Page, client: Client, site: Site) -> None:
     site.pages["/logo.svg"] = site.pages["/back.svg"] = Reply(200, PICTURE, b"image/svg+xml")
     pictures = {"layout.logo": f"{site.url}/logo.svg", "layout.backgroundImage": f"{site.url}/back.svg"}
     link = make_chain_context(client, **pictures, **{"layout.logoWidth": "80"})
@@ -325,13 +323,13 @@ def test_without_scripts_the_page_says_what_is_missing(plain_page: Page, client:
     expect(plain_page.get_by_role("heading", level=1)).to_contain_text("38.50 EUR")
 
 
-def test_with_scripts_nobody_is_told_to_turn_them_on(page: Page, client: Client) -> None:
+def test_with_scripts_no_text_asks_to_turn_them_on(page: Page, client: Client) -> None:
     visit(page, make_chain_context(client))
 
     expect(page.get_by_text("Please turn on JavaScript")).to_be_hidden()
 
 
-def test_a_form_that_does_not_load_is_told(page: Page, client: Client, watch: Watch) -> None:
+def test_a_form_that_does_not_load_is_reported(page: Page, client: Client, watch: Watch) -> None:
     page.route("**/paymentWidgets.js*", lambda route: route.abort())
     page.goto(make_chain_context(client))
 

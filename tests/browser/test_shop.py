@@ -307,7 +307,7 @@ def test_a_developer_switches_layout_style_colours_and_stored_cards(page: Page, 
     assert list_faults(page) == []
 
 
-def test_a_checkout_that_expires_now_tells_the_shopper_when_it_is_paid(
+def test_a_checkout_that_expires_now_says_the_shopper_when_it_is_paid(
     page: Page, gateway: GatewayProcess, watch: Watch
 ) -> None:
     order(page, gateway.base_url)

@@ -123,7 +123,9 @@ def test_a_form_whose_checkout_has_ended_is_followed_by_another(page: Page, clie
     forget_refusals(watch)
 
 
-def test_a_checkout_that_is_gone_whenever_the_page_is_loaded_is_told(page: Page, client: Client, watch: Watch) -> None:
+def test_a_checkout_that_is_gone_whenever_the_page_is_loaded_is_reported(
+    page: Page, client: Client, watch: Watch
+) -> None:
     body = '{"result":{"code":"200.300.404","description":"invalid or missing parameter"}}'
     page.route("**/v1/checkouts/*/form*", lambda route: route.fulfill(status=400, body=body))
     page.add_init_script(WATCH_RELOADS)
@@ -158,7 +160,7 @@ def test_a_form_whose_attempts_are_used_up_says_when_to_try_again(
     forget_refusals(watch)
 
 
-def test_the_end_of_a_link_is_told_in_the_shoppers_zone(open_context: OpenContext, client: Client) -> None:
+def test_the_end_of_a_link_is_shown_in_the_shoppers_time_zone(open_context: OpenContext, client: Client) -> None:
     link = make_chain_context(client, validUntil="5", validUntilUnit="HOUR")
     (told,) = client.get(f"/paybylink/v1/{link.rpartition('/')[2]}").json["paymentLinks"]
     end = datetime.strptime(told["validUntil"], "%Y-%m-%d %H:%M:%S%z").astimezone(ZoneInfo("Asia/Tokyo"))

@@ -144,7 +144,7 @@ def test_a_provider_is_paid_in_its_window(page: Page, hosted_page: HostedPage) -
 
 
 @pytest.mark.parametrize("requires_cvv", [True, False])
-def test_stored_cards_are_the_first_rows(
+def test_registered_cards_are_the_first_rows(
     page: Page, hosted_page: HostedPage, client: Client, stored: dict[str, str], requires_cvv: bool
 ) -> None:
     hides = {"requireCvv": requires_cvv, "hideInitialPaymentForms": True}
@@ -218,7 +218,7 @@ def test_the_type_is_asked_for_only_where_a_number_is_of_two(
 @pytest.mark.parametrize(
     ("brands", "detects"), [("VISA MASTER", False), ("VISA JAYWAN", True)], ids=["by option", "no ranges are known"]
 )
-def test_the_type_is_asked_for_where_numbers_do_not_tell_it(
+def test_the_type_is_required_where_numbers_do_not_decide_it(
     page: Page, hosted_page: HostedPage, brands: str, detects: bool
 ) -> None:
     show(page, hosted_page, brands=brands, brandDetection=detects)

@@ -72,7 +72,7 @@ def test_a_brand_with_a_text_of_its_own_keeps_it(page: Page, hosted_page: Hosted
     expect(pay_button(page)).to_have_text("€92.00 by PayPal")
 
 
-def test_a_stored_card_is_paid_with_the_amount_in_the_button(
+def test_a_registered_card_is_paid_with_the_amount_in_the_button(
     page: Page, hosted_page: HostedPage, client: Client
 ) -> None:
     stored = client.post("/v1/registrations", CARD).json["id"]
@@ -142,7 +142,7 @@ def test_what_a_page_wrote_on_the_one_button_stays_and_every_method_pays(
     assert watch.take() == []
 
 
-def test_a_page_that_broke_the_accordion_is_told_whenever_a_closed_method_is_to_pay(
+def test_a_page_that_broke_the_accordion_is_reported_whenever_a_closed_method_is_to_pay(
     page: Page, hosted_page: HostedPage
 ) -> None:
     keep = options({"layout": "accordion"}, onError="({ event }) => { document.title += ` ${event}`; }")

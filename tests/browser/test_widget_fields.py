@@ -154,9 +154,7 @@ def test_a_date_is_understood_in_one_way_or_not_at_all(page: Page, hosted_page: 
     expect(hint).to_have_count(0)
 
 
-def test_what_was_filled_in_without_a_word_counts_and_a_long_message_is_heard(
-    page: Page, hosted_page: HostedPage
-) -> None:
+def test_a_silently_filled_field_counts_and_a_long_message_is_received(page: Page, hosted_page: HostedPage) -> None:
     checkout = hosted_page.prepare()
     hosted_page.show(
         page,

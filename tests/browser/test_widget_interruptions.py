@@ -79,7 +79,7 @@ def answer(route: Route, status: int, code: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["cross", "escape"])
-def test_who_closes_the_banks_question_hears_that_nothing_was_charged_and_keeps_the_code(
+def test_closing_the_banks_question_shows_that_nothing_was_charged_and_keeps_the_code(
     page: Page, hosted_page: HostedPage, way: str
 ) -> None:
     checkout = show_hosted_page(page, hosted_page, "VISA", merchantTransactionId=f"closed-by-{way}", **ADDRESS)
@@ -106,7 +106,7 @@ def test_who_closes_the_banks_question_hears_that_nothing_was_charged_and_keeps_
 
 
 @pytest.mark.parametrize("way", ["window", "button", "dialog"])
-def test_who_leaves_the_provider_hears_that_nothing_was_charged(page: Page, hosted_page: HostedPage, way: str) -> None:
+def test_leaving_the_provider_shows_that_nothing_was_charged(page: Page, hosted_page: HostedPage, way: str) -> None:
     settings = options({"inlineFlow": ["PAYPAL"]} if way == "dialog" else {})
     reference = f"left-by-{way}"
     checkout = show_hosted_page(page, hosted_page, "PAYPAL", settings, merchantTransactionId=reference)

@@ -67,7 +67,7 @@ def test_callbacks_get_jquery_s_objects_where_the_page_has_jquery(
     assert [name for name, frames in OF_FRAMES.items() if noted[name].removeprefix("1,") not in frames] == []
 
 
-def test_a_closed_provider_and_a_summary_are_told_with_jquery_s_objects_too(
+def test_a_closed_provider_and_a_summary_are_reported_with_jquery_s_objects_too(
     page: Page, hosted_page: HostedPage
 ) -> None:
     hooks = {name: NOTED.replace("NAME", name) for name in ("onLightboxCancel", "onSaveTransactionData")}

@@ -304,7 +304,7 @@ def test_who_comes_back_may_pay_again_though_apple_s_session_has_ended(
     page.wait_for_function("() => window.answerLate")
 
 
-def test_a_merchant_that_is_not_validated_is_told_though_apple_s_session_has_ended(
+def test_a_merchant_that_is_not_validated_gets_the_error_though_apple_s_session_has_ended(
     page: Page, live: Callable[..., Prepared]
 ) -> None:
     refuses = '{ countryCode: "AT", onValidateMerchant: () => Promise.reject(new Error("no such merchant")) }'

@@ -104,7 +104,9 @@ def test_unloading_takes_the_shapes_and_their_rules_off_the_page(page: Page, hos
     assert page.evaluate("document.adoptedStyleSheets.length") == 0
 
 
-def test_whoever_has_no_connection_is_told_and_tries_again(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
+def test_a_shopper_without_a_connection_sees_that_and_tries_again(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
     page.route(CONFIGURATION, lambda route: route.abort())
     checkout = hosted_page.prepare()
     hosted_page.show(page, hosted_page.script(checkout), form("VISA"))

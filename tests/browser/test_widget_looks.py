@@ -299,7 +299,7 @@ def test_the_bank_s_window_fits_and_keeps_nobody_out(
     assert find_faults_everywhere(page) == []
 
 
-def test_the_security_code_of_a_stored_card_looks_like_a_field(
+def test_the_security_code_of_a_registered_card_looks_like_a_field(
     page: Page, hosted_page: HostedPage, stored: list[str]
 ) -> None:
     checkout = hosted_page.prepare(**{"registrations[0].id": stored[0]})

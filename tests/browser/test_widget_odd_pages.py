@@ -87,7 +87,7 @@ def test_the_form_works_in_a_frame_that_has_no_address_of_its_own(page: Page, ho
     hosted_page.expect_home(page, checkout)
 
 
-def test_a_page_without_an_origin_is_told_at_once_that_it_cannot_show_the_form(
+def test_a_page_without_an_origin_is_reported_at_once_that_it_cannot_show_the_form(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     checkout = hosted_page.prepare()
@@ -101,7 +101,7 @@ def test_a_page_without_an_origin_is_told_at_once_that_it_cannot_show_the_form(
     assert watch.take() == []
 
 
-def test_a_page_whose_policy_keeps_frames_out_is_told_at_once_which_word_is_missing(
+def test_a_page_whose_policy_keeps_frames_out_is_reported_at_once_which_word_is_missing(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     told = options(onError="({ name, message }) => { (window.faults ||= []).push([name, message]); }")

@@ -109,7 +109,7 @@ def test_enter_does_not_pay_where_the_page_forbids_it_but_the_page_may_pay_itsel
     hosted_page.expect_home(page, checkout)
 
 
-def test_a_page_that_pays_with_a_container_it_does_not_have_is_told(page: Page, hosted_page: HostedPage) -> None:
+def test_a_page_that_pays_with_a_container_it_does_not_have_is_reported(page: Page, hosted_page: HostedPage) -> None:
     keep = "({ name, message }) => { document.title = `${name}: ${message}`; }"
     hosted_page.show(page, options(onError=keep), form("VISA"), hosted_page.script(hosted_page.prepare()))
     expect(pay_button(page)).to_be_visible()

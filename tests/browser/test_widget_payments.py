@@ -248,7 +248,7 @@ def test_a_provider_that_wants_a_form_gets_it_in_its_window(page: Page, hosted_p
     assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_stored_card_pays_with_one_click(page: Page, hosted_page: HostedPage, client: Client) -> None:
+def test_a_registered_card_pays_with_one_click(page: Page, hosted_page: HostedPage, client: Client) -> None:
     stored = client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
     checkout = show_hosted_page(page, hosted_page, "VISA", **{"registrations[0].id": stored})
 
@@ -260,7 +260,7 @@ def test_a_stored_card_pays_with_one_click(page: Page, hosted_page: HostedPage, 
     assert (paid["result"]["code"], paid["registrationId"]) == (APPROVED, stored)
 
 
-def test_a_stored_card_asks_for_its_code_where_the_shop_wants_it(
+def test_a_registered_card_asks_for_its_code_where_the_shop_wants_it(
     page: Page, hosted_page: HostedPage, client: Client
 ) -> None:
     stored = client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]

@@ -111,7 +111,7 @@ def test_who_leaves_the_sheet_has_sent_nothing_and_may_pay_by_card(
     expect(said).to_have_count(0)
 
 
-def test_who_cancels_when_the_checkout_has_ended_is_told_that(
+def test_a_cancellation_after_the_end_of_the_checkout_shows_that_end(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     checkout = hosted_page.prepare()
@@ -134,7 +134,7 @@ def test_who_cancels_when_the_checkout_has_ended_is_told_that(
         (None, "networkError"),
     ],
 )
-def test_who_cancels_is_told_that_nothing_was_charged_only_where_that_is_known(
+def test_nothing_was_charged_is_shown_after_a_cancellation_only_where_that_is_known(
     page: Page, hosted_page: HostedPage, watch: Watch, answer: dict[str, Any] | None, text: str
 ) -> None:
     hosted_page.show(page, form("APPLEPAY"), hosted_page.script(hosted_page.prepare()))

@@ -170,7 +170,7 @@ def test_every_due_time_is_there_once_and_is_paid_once_or_not_at_all(crash_run: 
 
 
 @of_every_batch
-def test_gateway_and_acquirer_tell_the_same_story_afterwards(crash_run: CrashRun) -> None:
+def test_gateway_and_acquirer_agree_afterwards(crash_run: CrashRun) -> None:
     assert crash_run.findings == [""] * len(crash_run.worlds)
     for world in crash_run.worlds:
         assert world.store.has_nothing_open()
@@ -193,7 +193,7 @@ def is_held(kill: Kill) -> bool:
 
 
 @of_every_batch
-def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: CrashRuns) -> None:
+def test_the_document_of_crash_points_says_what_this_run_saw(batch: Batch, crash_runs: CrashRuns) -> None:
     fresh = {
         title: render_section(
             {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}

@@ -63,14 +63,14 @@ def test_a_write_that_is_cut_off_is_whole_or_absent(crash_run: CrashRun, crash: 
     assert held in (crash.kill.leaves or (held,))
 
 
-def test_gateway_and_acquirer_tell_the_same_story_afterwards(crash_run: CrashRun) -> None:
+def test_gateway_and_acquirer_agree_afterwards(crash_run: CrashRun) -> None:
     assert crash_run.world.store.has_nothing_open()
     assert find_contradictions(crash_run.world.store, crash_run.world.acquirer.read_ledger()) == []
     assert find_chain_contradictions(crash_run.world.store, crash_run.world.acquirer) == []
     assert crash_run.world.verify() == ""
 
 
-def test_the_document_of_crash_points_tells_what_this_run_saw(crash_runs: dict[str, CrashRun]) -> None:
+def test_the_document_of_crash_points_says_what_this_run_saw(crash_runs: dict[str, CrashRun]) -> None:
     cases = {name: [crash_run.cases[crash] for crash in CHECKOUT_CRASHES] for name, crash_run in crash_runs.items()}
     written, true = compare_with_document({"Checkouts": render_section(cases)})
     assert written == true, "if the change is meant: make crashes"

@@ -77,7 +77,7 @@ def test_what_the_acquirer_was_still_holding_is_not_done_again_when_it_is_let_go
     assert find_contradictions(crash_run.find_world(held[0]).store, acquirer.read_ledger()) == []
 
 
-def test_gateway_and_acquirer_tell_the_same_story_afterwards(crash_run: CrashRun) -> None:
+def test_gateway_and_acquirer_agree_afterwards(crash_run: CrashRun) -> None:
     for world in crash_run.worlds:
         assert world.store.has_nothing_open()
         assert find_contradictions(world.store, world.acquirer.read_ledger()) == []
@@ -86,7 +86,7 @@ def test_gateway_and_acquirer_tell_the_same_story_afterwards(crash_run: CrashRun
         assert [*pool.map(World.verify, crash_run.worlds)] == [""] * len(crash_run.worlds)
 
 
-def test_the_document_of_crash_points_tells_what_this_run_saw(crash_runs: dict[str, CrashRun]) -> None:
+def test_the_document_of_crash_points_says_what_this_run_saw(crash_runs: dict[str, CrashRun]) -> None:
     fresh = {
         title: render_section(
             {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}

@@ -130,7 +130,7 @@ def test_one_order_is_one_payment_however_often_it_was_repeated(crash_run: Crash
 
 
 @of_every_batch
-def test_gateway_acquirer_and_bank_tell_the_same_story_afterwards(crash_run: CrashRun) -> None:
+def test_gateway_acquirer_and_bank_agree_afterwards(crash_run: CrashRun) -> None:
     assert crash_run.findings == [""] * len(crash_run.worlds)
     for world in crash_run.worlds:
         assert world.store.has_nothing_open()
@@ -152,7 +152,7 @@ def test_no_instruction_is_left_that_a_later_file_could_take(crash_run: CrashRun
 
 
 @of_every_batch
-def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: CrashRuns) -> None:
+def test_the_document_of_crash_points_says_what_this_run_saw(batch: Batch, crash_runs: CrashRuns) -> None:
     fresh = {
         title: render_section(
             {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}

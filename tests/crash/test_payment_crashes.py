@@ -83,7 +83,7 @@ def test_what_the_acquirer_was_still_holding_takes_no_money_when_it_is_let_go(cr
     assert [entry.fate for entry in entries] == [Fate.BLOCKED, Fate.REVERSED]
 
 
-def test_gateway_and_acquirer_tell_the_same_story_afterwards(crash_run: CrashRun) -> None:
+def test_gateway_and_acquirer_agree_afterwards(crash_run: CrashRun) -> None:
     for world in crash_run.worlds:
         assert world.store.has_nothing_open()
         assert find_contradictions(world.store, world.acquirer.read_ledger()) == []
@@ -115,7 +115,7 @@ def test_a_retry_after_the_crash_names_the_one_registration_that_was_made(
     assert client.get(f"/v1/payments/{payment_id}").json.get("registrationId") == named_id
 
 
-def test_the_document_of_crash_points_tells_what_this_run_saw(crash_runs: dict[str, CrashRun]) -> None:
+def test_the_document_of_crash_points_says_what_this_run_saw(crash_runs: dict[str, CrashRun]) -> None:
     fresh = {
         title: render_section(
             {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}

@@ -112,7 +112,7 @@ def check_ledgers(story: Story) -> None:
     assert find_contradictions(story.world.store, story.world.acquirer.read_ledger()) == []
 
 
-def test_gateway_and_acquirer_tell_the_same_story(story: Story) -> None:
+def test_gateway_and_acquirer_agree(story: Story) -> None:
     check_ledgers(story)
 
 
@@ -136,7 +136,7 @@ def test_only_what_was_given_back_has_a_reversal_in_the_report(story: Story, cas
 
 
 @of_every_case
-def test_the_key_repeats_what_was_heard_and_charges_nothing(story: Story, case: Case) -> None:
+def test_the_key_repeats_the_answer_and_charges_nothing(story: Story, case: Case) -> None:
     again = insist(story.client, case.amount, case.key, case.kind)
     assert (again.status, again.body) == (story.heard[case].status, story.heard[case].body)
     assert story.find_entry(again.json["id"]).charges_seen <= 1

@@ -72,7 +72,7 @@ async def test_an_account_is_wiped_when_its_payment_is_old_enough(db: Database, 
     assert left.state is State.APPROVED
 
 
-async def test_a_late_refund_of_a_debit_is_refused_and_no_bank_hears_of_it(db: Database, bank: Bank) -> None:
+async def test_a_late_refund_of_a_debit_is_refused_and_sent_to_no_bank(db: Database, bank: Bank) -> None:
     paid = await bank.pay()
     await file(bank)
     bank.wait(AGE)

@@ -37,7 +37,7 @@ async def store(stock: Stock) -> AsyncIterator[Database]:
         yield database
 
 
-async def test_everything_that_happens_to_stored_accounts_passes(
+async def test_everything_that_happens_to_registrations_passes(
     store: Database, stock: Stock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(walking, "PAGE", 2)

@@ -70,7 +70,7 @@ async def test_a_return_becomes_a_chargeback_with_the_code_of_its_reason(bank: B
         ("X1", "000.100.200"),
     ],
 )
-async def test_reasons_are_told_by_codes_of_the_catalogue(bank: Bank, reason: str, code: str) -> None:
+async def test_reasons_have_codes_of_the_catalogue(bank: Bank, reason: str, code: str) -> None:
     paid = await bank.pay()
     await file_all(bank)
 
@@ -139,7 +139,7 @@ async def test_captures_and_rebills_come_back_by_their_own_ids(bank: Bank) -> No
     assert {each.referenced_id for each in await list_chargebacks(bank, held)} == {captured, rebilled}
 
 
-async def test_what_fits_nothing_is_told_and_stops_nothing(bank: Bank) -> None:
+async def test_a_return_without_a_debit_is_reported_and_stops_nothing(bank: Bank) -> None:
     paid = await bank.pay()
     await file_all(bank)
     early = await bank.pay()

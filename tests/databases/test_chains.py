@@ -328,7 +328,7 @@ async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str,
     assert len(winners) == 1
 
 
-async def test_no_more_captures_win_than_the_authorisation_allows(db: Database) -> None:
+async def test_no_more_captures_win_than_the_authorization_allows(db: Database) -> None:
     named = await begin(db, "PA")
 
     winners = await race(db, named, [FollowUpRequest(payment_type="CP", money=Money(1, "EUR"))] * 16)

@@ -132,7 +132,7 @@ class Counting:
         return getattr(self.database, name)
 
 
-async def test_a_form_costs_no_more_reads_for_many_stored_cards_than_for_one(world: CheckoutWorld) -> None:
+async def test_a_form_costs_no_more_reads_for_many_registered_cards_than_for_one(world: CheckoutWorld) -> None:
     """Everybody who has the id may ask for the form as often as they like."""
     await world.prepare("storing", STORES)
     await world.submit("storing", CARD, kind=CheckoutKind.REGISTRATION)

@@ -69,7 +69,7 @@ async def test_a_second_server_is_refused_and_other_commands_are_not(tmp_path: P
     await next_server.close()
 
 
-async def test_a_full_disk_is_told_to_everyone_in_the_batch_and_loses_nothing_acknowledged(tmp_path: Path) -> None:
+async def test_a_full_disk_fails_everyone_in_the_batch_and_loses_nothing_acknowledged(tmp_path: Path) -> None:
     db = await open_database(str(tmp_path / "store.db"))
     assert isinstance(db, SqliteDatabase)
     assert db._writer is not None

@@ -40,7 +40,7 @@ async def test_a_write_waits_for_a_neighbour_without_holding_up_the_loop(tmp_pat
     await db.close()
 
 
-async def test_a_neighbour_that_never_lets_go_is_told_and_does_not_end_the_writing(
+async def test_a_neighbour_that_never_lets_go_is_reported_and_does_not_end_the_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driver, "BUSY_TIMEOUT_MS", 50)

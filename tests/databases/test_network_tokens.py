@@ -116,7 +116,7 @@ async def test_processes_that_ask_at_once_write_one_token_once(banks: list[Bank]
     assert await list_owed(banks[0]) == []
 
 
-async def test_one_event_heard_by_all_is_announced_once(banks: list[Bank], db: Database) -> None:
+async def test_one_event_received_by_all_is_announced_once(banks: list[Bank], db: Database) -> None:
     registration_id = await keep(banks[0])
     await run_all(banks)
     await let_happen(db, registration_id, Event.CARD_UPDATED, "e-1", banks[0].clock.now())

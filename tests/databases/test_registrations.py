@@ -138,7 +138,7 @@ async def test_what_was_changed_is_sealed_anew_under_its_own_row(bank: Bank) -> 
         open_account(after, owner=f"registration/{MERCHANT.id}/{other_id}", keyring=bank.app.keyring)
 
 
-async def test_removing_wipes_every_column_that_tells_of_somebody(bank: Bank) -> None:
+async def test_removing_wipes_every_column_with_personal_data(bank: Bank) -> None:
     registration_id, _ = await keep(bank, merchantMemo="Jane called")
 
     await remove(bank, registration_id)
@@ -298,7 +298,7 @@ async def test_a_key_that_outlived_its_time_is_taken_over_with_its_new_answer(ba
     assert (stored.fingerprint, stored.status, stored.body) == (b"other", 400, b"second")
 
 
-async def test_one_key_makes_one_registration_and_everybody_is_told_the_same(bank: Bank) -> None:
+async def test_one_key_makes_one_registration_and_one_answer(bank: Bank) -> None:
     idempotency_key = make_idempotency_key("key-1", created_at=bank.clock.at)
 
     stored = await asyncio.gather(*[keep(bank, idempotency_key) for _ in range(CROWD)])

@@ -164,7 +164,7 @@ async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pa
         assert len(await list_all_runs(pair.first.database, schedule)) == int(fell)
 
 
-async def test_a_try_is_told_of_once(pair: Pair) -> None:
+async def test_a_try_is_announced_once(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, MONTH_END)
     run = make_run(schedule)
     assert await pair.first.database.write(schedules.fall_due_writes(schedule, NEXT, [], 0, run), label="test")

@@ -69,7 +69,7 @@ async def test_an_instruction_is_written_down_with_the_day_it_is_due(db: Databas
     assert (found.mandate_id, found.signed_on) == ("8a01", date(2026, 11, 16))
 
 
-async def test_a_repeat_is_told_what_the_first_was_told(db: Database, queue: SepaQueue) -> None:
+async def test_a_repeat_gets_the_answer_of_the_first(db: Database, queue: SepaQueue) -> None:
     first = await instruct(queue)
 
     assert await instruct(queue, amount=1) == first
@@ -146,7 +146,7 @@ async def test_a_question_blocks_only_where_it_says_so(db: Database, queue: Sepa
     assert (await instruct(queue))["status"] == "unknown"
 
 
-async def test_a_question_about_what_is_there_tells_of_it(queue: SepaQueue) -> None:
+async def test_an_inquiry_about_an_instruction_answers_it(queue: SepaQueue) -> None:
     first = await instruct(queue)
 
     assert await tell(queue, sepa.INQUIRIES, KEY) == first
@@ -172,7 +172,7 @@ async def test_without_a_store_the_sepa_queue_is_silent(db: Database) -> None:
         await instruct(queue)
 
 
-async def test_an_authorisation_is_noted_and_its_capture_inherits_the_mandate(db: Database, bank: Bank) -> None:
+async def test_an_authorization_is_noted_and_its_capture_inherits_the_mandate(db: Database, bank: Bank) -> None:
     account = change_account(mandate_id="M-ONE", signed_on=date(2026, 11, 1))
     held = await bank.pay("PA", account=account, due_on=date(2026, 11, 27), sequence=Sequence.FIRST)
 
@@ -208,7 +208,7 @@ async def test_a_reversal_takes_a_debit_back_while_no_file_has_it(db: Database, 
     assert (await get(db, reversed_id)).state is InstructionState.NOTED
 
 
-async def test_a_reversal_of_an_authorisation_is_noted(db: Database, bank: Bank) -> None:
+async def test_a_reversal_of_an_authorization_is_noted(db: Database, bank: Bank) -> None:
     held = await bank.pay("PA")
 
     reversed_id, code = await bank.follow("RV", held)

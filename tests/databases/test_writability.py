@@ -88,7 +88,7 @@ async def stage(
     await db.close()
 
 
-async def test_what_cannot_be_written_is_told_and_nothing_is_half_done(stage: Stage) -> None:
+async def test_a_failed_write_is_answered_and_nothing_is_half_done(stage: Stage) -> None:
     db = stage.db
     before, during, after = make_payment(), make_payment(), make_payment()
     assert await start_payment(db, before, None, None)

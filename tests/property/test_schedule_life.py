@@ -138,6 +138,6 @@ async def live_through(folder: Path, number: int, story: Sequence[Write]) -> Non
 @pytest.mark.timeout(3600)
 @settings(max_examples=min(settings().max_examples // 2, 500))
 @given(number=st.integers(0, len(PLANS) - 1), story=st.lists(steps, min_size=1, max_size=25))
-def test_every_time_is_told_of_once_and_no_two_charges_for_it_ever_stand(number: int, story: list[Write]) -> None:
+def test_every_due_time_is_announced_once_and_no_two_charges_for_it_ever_stand(number: int, story: list[Write]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(live_through(Path(folder), number, story))

@@ -64,7 +64,7 @@ def test_what_a_machine_lacks_is_installed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["update", "install"])
-def test_a_machine_that_lacks_something_is_told_so_before_any_test_runs(tmp_path: Path, step: str) -> None:
+def test_a_machine_that_lacks_something_is_refused_before_any_test_runs(tmp_path: Path, step: str) -> None:
     ran = run_bare("machine", tmp_path, f'[ "$1" != {step} ]')
 
     assert ran.returncode != 0

@@ -104,11 +104,11 @@ def test_the_ruler_measures_a_long_function() -> None:
     assert list(find_long_functions(ast.parse("def f():\n" + body * (FUNCTION_LINES_MAX - 1)))) == []
 
 
-def test_the_ruler_tells_a_face_from_code() -> None:
+def test_the_rule_tells_a_face_from_code() -> None:
     assert is_face(ast.parse('"""A package."""\nfrom a import b\n__all__ = ["b"]\n'))
     assert not is_face(ast.parse('from a import b\n__all__ = ["b"]\nC = b()\n'))
 
 
-def test_the_ruler_tells_a_table_from_code() -> None:
+def test_the_rule_tells_a_table_from_code() -> None:
     assert row_share(ast.parse("ROWS = (\n    1,\n    2,\n)\n")) == 1
     assert row_share(ast.parse("def f():\n    return 1\n")) == 0

@@ -98,7 +98,7 @@ def test_every_prefix_of_a_brand_detects_it_or_a_longer_one() -> None:
         ("42", "VISA"),
     ],
 )
-def test_a_number_tells_its_brand(number: str, code: str) -> None:
+def test_a_number_decides_its_brand(number: str, code: str) -> None:
     found = detect_brand(number)
 
     assert found is not None
@@ -106,7 +106,7 @@ def test_a_number_tells_its_brand(number: str, code: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["", "0000000000000000", "2220990000000000", "2721000000000000", "9999999999", "x4"])
-def test_a_number_outside_every_range_tells_nothing(number: str) -> None:
+def test_a_number_outside_every_range_has_no_brand(number: str) -> None:
     assert detect_brand(number) is None
 
 

@@ -73,9 +73,7 @@ def find(fields: dict[str, str], facts: Facts, *, is_lenient: bool = False) -> s
 
 
 @pytest.mark.parametrize(("code", "fields", "facts"), SENSELESS)
-def test_senseless_values_are_declined_with_the_code_that_tells_of_them(
-    code: str, fields: dict[str, str], facts: Facts
-) -> None:
+def test_senseless_values_are_declined_with_their_code(code: str, fields: dict[str, str], facts: Facts) -> None:
     # A group is the first word of a name, without an index behind it.
     groups = {name.partition(".")[0].partition("[")[0] for name in fields}
 

@@ -215,7 +215,7 @@ def test_status_follows_the_group_except_for_the_listed_codes() -> None:
         ("900.100.300", False, False, False),
     ],
 )
-def test_a_code_tells_whether_money_moved(code: str, success: bool, review: bool, pending: bool) -> None:
+def test_a_code_says_whether_money_moved(code: str, success: bool, review: bool, pending: bool) -> None:
     assert (is_success(code), is_review(code), is_pending(code)) == (success, review, pending)
 
 

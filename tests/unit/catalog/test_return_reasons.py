@@ -12,7 +12,7 @@ from tollgate.catalog.test_cards import TEST_ACCOUNTS, TestAccount
 
 
 @pytest.mark.parametrize("row", RETURN_REASONS.values(), ids=RETURN_REASONS)
-def test_every_reason_is_told_by_a_code_of_chargebacks(row: ReturnReason) -> None:
+def test_every_reason_has_a_code_of_chargebacks(row: ReturnReason) -> None:
     assert len(row.code) == 4
     assert RESULTS[row.notice].group == "chargeback"
 

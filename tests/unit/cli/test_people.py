@@ -18,7 +18,7 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_channel_stores_anew_unless_it_is_told_to_reuse(tmp_path: Path) -> None:
+def test_a_channel_makes_a_new_registration_unless_it_is_set_to_reuse(tmp_path: Path) -> None:
     run(tmp_path, "migrate")
     merchant_id = run(tmp_path, "merchant", "add", "Shop")
     plain = run(tmp_path, "channel", "add", merchant_id, "Plain")

@@ -180,7 +180,7 @@ def test_a_renewal_is_a_hold_of_its_own(ledger: Ledger, shop: Shop) -> None:
     assert read_account(ledger, HOLD).authorised == 10_000
 
 
-def test_a_key_seen_again_is_told_the_same_and_counted_once(ledger: Ledger, shop: Shop) -> None:
+def test_a_repeated_key_gets_the_same_answer_and_counts_once(ledger: Ledger, shop: Shop) -> None:
     assert [shop.follow_up("c1", "capture", HOLD, 4_000) for _ in range(3)] == ["00"] * 3
 
     entry = read_entry(ledger, "c1")

@@ -47,7 +47,7 @@ def test_a_decline_is_translated_by_table(response: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("advice", "code"), [*ADVICES.items(), ("04", RESPONSES["51"]), ("", RESPONSES["51"]), ("x", RESPONSES["51"])]
 )
-def test_the_issuers_advice_tells_more_than_the_response(advice: str, code: str) -> None:
+def test_the_issuers_advice_counts_more_than_the_response(advice: str, code: str) -> None:
     verdict = charge({"status": "declined", "response_code": "51", "advice": advice})
 
     assert (verdict.outcome, verdict.code, verdict.details["AcquirerResponse"]) == (Outcome.DECLINED, code, "51")
@@ -135,7 +135,7 @@ def test_a_charge_never_seen_counts_as_reversed(status: str, outcome: Outcome) -
         ("reversed", Outcome.SILENT),
     ],
 )
-def test_an_inquiry_tells_what_became_of_a_charge(status: str, outcome: Outcome) -> None:
+def test_an_inquiry_answers_what_became_of_a_charge(status: str, outcome: Outcome) -> None:
     request, verdict = run(card.inquire("8a01", APPROVED_CODE), {"status": status})
 
     assert verdict.outcome is outcome

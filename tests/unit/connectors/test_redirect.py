@@ -103,7 +103,7 @@ def test_an_account_at_the_provider_is_named_by_its_id() -> None:
     assert sent["amount"] == 500
 
 
-def test_a_redirect_tells_where_the_shopper_goes_and_with_which_fields() -> None:
+def test_a_redirect_says_where_the_shopper_goes_and_with_which_fields() -> None:
     fields = [{"name": "token", "value": "a&b"}, {"name": "empty", "value": ""}]
 
     verdict = open_session({"status": "redirect", "redirect": {"url": PAGE, "method": "POST", "parameters": fields}})
@@ -201,7 +201,7 @@ def test_a_prepayment_is_accepted_with_the_account_that_it_goes_to() -> None:
     }
 
 
-def test_an_approval_tells_the_shoppers_account_by_its_ends() -> None:
+def test_an_approval_answers_the_shoppers_account_by_its_ends() -> None:
     account = {"holder": "Test Holder", "iban": "DE23100000001234567890", "bic": "MARKDEF1100", "bank_name": "Bank"}
 
     verdict = inquire({"status": "approved", "account": account})
@@ -213,7 +213,7 @@ def test_an_approval_tells_the_shoppers_account_by_its_ends() -> None:
     assert verdict.details["bankAccount.bankName"] == "Bank"
 
 
-def test_of_an_account_too_short_to_have_ends_nothing_is_told() -> None:
+def test_an_account_too_short_to_have_ends_is_not_answered() -> None:
     assert inquire({"status": "approved", "account": {"iban": "DE231234"}}).details["bankAccount.iban"] == "********"
 
 
@@ -238,7 +238,7 @@ def test_an_approval_may_name_an_account_at_the_provider() -> None:
         ({"status": "unknown"}, Outcome.DECLINED, "900.100.310"),
     ],
 )
-def test_an_inquiry_tells_what_became_of_a_session(reply: Mapping[str, object], outcome: Outcome, code: str) -> None:
+def test_an_inquiry_answers_what_became_of_a_session(reply: Mapping[str, object], outcome: Outcome, code: str) -> None:
     verdict = inquire(reply)
 
     assert (verdict.outcome, verdict.code) == (outcome, code)

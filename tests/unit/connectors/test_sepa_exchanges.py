@@ -61,7 +61,7 @@ def test_the_brands_of_direct_debits_are_spoken_for() -> None:
 
 
 @pytest.mark.parametrize(("kind", "direction"), [("DB", "debit"), ("CD", "credit"), ("PA", "check")])
-def test_a_payment_tells_direction_day_and_mandate_and_no_account(kind: str, direction: str) -> None:
+def test_a_payment_answers_direction_day_and_mandate_and_no_account(kind: str, direction: str) -> None:
     (request,), verdict = run(
         sepa.charge(replace(DEBIT, payment_type=kind), "8a01", APPROVED_CODE),
         {"status": "approved", "due_on": "2026-12-01", "mandate_id": "M-ONE"},

@@ -52,7 +52,7 @@ def test_refused_entries_of_a_status_report_are_read(version: str) -> None:
     assert read_returns(text) == [REFUSED]
 
 
-def test_a_file_refused_as_a_whole_is_told_by_its_id() -> None:
+def test_a_file_refused_as_a_whole_is_reported_by_its_id() -> None:
     group = "<GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>FF01</Cd></Rsn></StsRsnInf>"
 
     assert read_returns(status_report("03", "", group)) == [

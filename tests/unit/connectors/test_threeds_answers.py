@@ -109,7 +109,7 @@ def test_whatever_is_no_answer_to_this_request_is_malformed(answer: dict[str, An
 
 
 @pytest.mark.parametrize("status", [200, 400])
-def test_an_error_is_told_without_the_numbers_in_it(status: int) -> None:
+def test_an_error_message_loses_the_numbers_in_it(status: int) -> None:
     complaint = {
         "errorCode": "203",
         "errorComponent": "D",
@@ -333,7 +333,7 @@ def test_a_case_that_never_reached_a_directory_has_no_result() -> None:
         (make_rreq(), "305"),
     ],
 )
-def test_a_refused_result_is_told_why(body: bytes, code: str) -> None:
+def test_a_refused_result_is_answered_with_the_reason(body: bytes, code: str) -> None:
     answer = json.loads(exchanges.answer_result(body, CHALLENGED, accepted=False))
 
     assert (answer["messageType"], answer["errorCode"], answer["errorComponent"]) == ("Erro", code, "S")

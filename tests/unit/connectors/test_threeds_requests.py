@@ -73,7 +73,7 @@ def test_a_browser_request_names_the_shop_the_card_the_purchase_and_the_browser(
     }
 
 
-def test_the_security_code_is_never_told() -> None:
+def test_the_security_code_is_never_answered() -> None:
     assert "731" not in read_request(ask())[0].body.decode()
 
 
@@ -85,7 +85,7 @@ def test_the_security_code_is_never_told() -> None:
         (Money(1, "USD"), "1", "840", "2"),
     ],
 )
-def test_amounts_are_told_in_the_currencys_own_minor_units(
+def test_amounts_are_sent_in_the_currencys_own_minor_units(
     money: Money, amount: str, currency: str, exponent: str
 ) -> None:
     message = tell(replace(SHOPPER_ORDER, money=money))
@@ -97,7 +97,7 @@ def test_amounts_are_told_in_the_currencys_own_minor_units(
     )
 
 
-def test_the_issuer_is_told_by_which_name_the_shopper_knows_the_merchant() -> None:
+def test_the_issuer_receives_the_name_by_which_the_shopper_knows_the_merchant() -> None:
     assert tell(replace(SHOPPER_ORDER, merchant_name="Gatehouse Goods"))["merchantName"] == "Gatehouse Goods"
     assert tell(SHOPPER_ORDER)["merchantName"] == SHOPPER_ORDER.statement
 
@@ -109,7 +109,7 @@ def test_a_payment_of_nothing_is_no_payment() -> None:
     assert "purchaseAmount" not in message
 
 
-def test_addresses_and_customers_are_told_as_far_as_they_fit() -> None:
+def test_addresses_and_customers_are_sent_as_far_as_they_fit() -> None:
     details = Details(
         acceptor=Acceptor(name="Jones Ltd", mcc="5732", country_code="DEU", url="https://jones.example"),
         customer=Customer(
@@ -163,7 +163,7 @@ def test_a_decoupled_request_says_how_long_it_may_take() -> None:
 @pytest.mark.parametrize(
     ("reason", "told"), [("RECURRING", "01"), ("SPLIT_SHIPMENT", "06"), ("DELAYED_SHIPMENT", "06"), ("ELSE", "11")]
 )
-def test_without_the_shopper_no_browser_is_told(reason: str, told: str) -> None:
+def test_without_the_shopper_no_browser_is_sent(reason: str, told: str) -> None:
     message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationRequest(requestor_reason=reason)))
 
     assert (message["deviceChannel"], message["threeRIInd"]) == ("03", told)
@@ -291,7 +291,7 @@ def test_an_odd_address_of_the_shop_fails_no_payment(said: str, told: str) -> No
 @pytest.mark.parametrize(
     ("ip", "told"), [("2001:db8::1", "2001:db8::1"), ("unknown", None), ("1.2.3", None), (None, None)]
 )
-def test_an_odd_address_of_the_browser_is_not_told(ip: str | None, told: str | None) -> None:
+def test_an_odd_address_of_the_browser_is_not_sent(ip: str | None, told: str | None) -> None:
     assert tell(browser=replace(BROWSER, ip=ip)).get("browserIP") == told
 
 

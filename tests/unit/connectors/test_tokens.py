@@ -61,7 +61,7 @@ def test_a_token_is_asked_for_with_the_card_and_one_key_per_card() -> None:
 
 
 @pytest.mark.parametrize("word", sorted(tokens.REASONS))
-def test_every_reason_is_told_by_its_code(word: str) -> None:
+def test_every_reason_has_its_code(word: str) -> None:
     _, told = talk(provision(), {"key": KEY, "status": "refused", "reason": word})
 
     assert told.state is TokenState.REFUSED

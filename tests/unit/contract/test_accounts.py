@@ -66,7 +66,7 @@ def test_a_card_is_read_whole_and_shown_by_its_ends() -> None:
     assert not {"card.number", "card.cvv"} & order.echo.keys()
 
 
-def test_a_number_made_for_one_device_is_told_apart() -> None:
+def test_a_number_made_for_one_device_is_recognized() -> None:
     order = read(CARD, {"card.numberType": "DPAN"})
 
     assert isinstance(order.account, CardAccount)
@@ -182,7 +182,7 @@ def test_bank_code_and_number_make_an_iban_where_the_country_says_how() -> None:
 
 
 @pytest.mark.parametrize(("bic", "objection"), [("COBADEFFXXX", None), ("GIBAATWWXXX", "100.200.103")])
-def test_an_account_told_by_number_does_not_contradict_its_bic(bic: str, objection: str | None) -> None:
+def test_an_account_sent_by_number_does_not_contradict_its_bic(bic: str, objection: str | None) -> None:
     old = {name: text for name, text in BANK.items() if name != "bankAccount.iban"}
     named = {"bankAccount.number": "532013000", "bankAccount.bankCode": "37040044", "bankAccount.country": "DE"}
 

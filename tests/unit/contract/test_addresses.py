@@ -39,5 +39,5 @@ def test_an_address_is_spelled_as_the_channel_takes_it(
     assert all(PARAMETERS[name].shape.accepts(text) for name, text in strict.items())
 
 
-def test_what_has_no_letter_of_ours_stays_for_its_fault_to_be_told() -> None:
+def test_text_without_a_latin_letter_stays_for_its_fault_to_be_answered() -> None:
     assert spell_address({"billing.state": "\u6771\u4eac"}, "JP", is_lenient=False) == {"billing.state": "\u6771\u4eac"}

@@ -135,7 +135,7 @@ def test_a_redirect_always_has_its_list_of_parameters() -> None:
     assert "redirect" not in render_payment(PAYMENT)
 
 
-def test_a_handover_is_told_and_leaves_the_payment_as_it_was() -> None:
+def test_a_handover_is_answered_and_leaves_the_payment_as_it_was() -> None:
     before = answer_payment(PAYMENT, ENVELOPE)
 
     told = json.loads(answer_payment(PAYMENT, ENVELOPE, {"redirect.url": "https://gate.example/secret"}).body)

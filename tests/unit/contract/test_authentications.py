@@ -47,7 +47,7 @@ def test_a_card_payment_or_an_explicit_request_asks_for_authentication(kind: str
 
 
 @pytest.mark.parametrize("switch", ["threeDSecure.disable", "customParameters[custom_disable3DSecure]"])
-def test_who_switches_it_off_is_heard_and_may_still_be_refused(switch: str) -> None:
+def test_switching_it_off_counts_and_may_still_be_refused(switch: str) -> None:
     made = request({switch: "true"})
 
     assert made is not None

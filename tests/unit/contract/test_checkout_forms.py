@@ -34,7 +34,7 @@ APPLES, GOOGLES = (
         ("GOOGLEPAY", {}, {}, "the channel has no key that opens the tokens of this wallet"),
     ],
 )
-def test_a_brand_that_is_left_out_is_told_with_its_reason(
+def test_a_brand_that_is_left_out_is_reported_with_its_reason(
     code: str, changes: dict[str, str | None], terms: dict[str, Any], reason: str
 ) -> None:
     prepared = {name: text for name, text in {**PREPARED, **changes}.items() if text is not None}
@@ -73,7 +73,7 @@ def test_a_brand_that_is_left_out_is_told_with_its_reason(
         ),
     ],
 )
-def test_the_form_is_told_how_to_ask_a_wallet_for_a_token(
+def test_the_form_learns_how_to_ask_a_wallet_for_a_token(
     code: str, is_test: bool, public: WalletPublic, told: dict[str, str]
 ) -> None:
     wallets = {"walletA": public, "walletB": public}

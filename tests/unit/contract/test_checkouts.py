@@ -88,7 +88,7 @@ UNHEARD = [
 
 
 @pytest.mark.parametrize(("name", "text"), HEARD)
-def test_what_is_the_shoppers_to_say_is_heard(name: str, text: str) -> None:
+def test_parameters_that_a_shopper_may_send_count(name: str, text: str) -> None:
     assert text in join(PREPARED, (name, text)).values()
 
 
@@ -135,19 +135,19 @@ def test_of_accounts_only_the_chosen_ones_fields_stay(said: dict[str, str], kept
     assert set(joined) & set(accounts) == kept
 
 
-def test_a_holder_that_overrides_stays_with_a_stored_account() -> None:
+def test_a_holder_that_overrides_stays_with_a_registration() -> None:
     prepared = {**PREPARED, "overrideHolder": "true", "card.holder": "Jane"}
 
     assert join(prepared, ("registrationId", "8a"))["card.holder"] == "Jane"
 
 
-def test_what_a_checkout_is_told_is_no_part_of_a_payment() -> None:
+def test_parameters_of_a_checkout_alone_are_no_part_of_a_payment() -> None:
     more = {"integrity": "true", "registrations[0].id": "8a", "overridePaymentType[VISA]": "PA"}
 
     assert set(join({**PREPARED, **more})) == {*PREPARED, "customer.ip"}
 
 
-def test_the_request_tells_of_a_browser_where_the_form_does() -> None:
+def test_the_request_has_a_browser_where_the_form_sends_one() -> None:
     said = ("customer.browser.language", "de")
     told = join(PREPARED, said, accept="text/html", user_agent="Opera")
     silent = join(PREPARED, accept="text/html", user_agent="Opera")
@@ -315,7 +315,7 @@ def answer(code: str = "000.200.000", /, **more: object) -> Answer:
         ),
     ],
 )
-def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
+def test_the_shopper_learns_where_to_go_and_nothing_of_the_account(
     redirect: dict[str, str] | None, kind: str, url: str
 ) -> None:
     ways = checkouts.make_shopper_paths(CHECKOUT, "https://shop.example/", "https://gate.example")
@@ -333,7 +333,7 @@ def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
 
 
 @pytest.mark.parametrize(("code", "is_paid"), [("000.100.110", True), ("800.100.152", False), ("000.200.000", False)])
-def test_the_form_is_told_whether_it_is_paid(code: str, is_paid: bool) -> None:
+def test_the_form_learns_whether_the_checkout_is_paid(code: str, is_paid: bool) -> None:
     shown, _ = checkouts.answer_submission(
         answer(code), CHECKOUT, checkouts.make_shopper_paths(CHECKOUT, "https://shop.example/", "https://gate")
     )
@@ -350,7 +350,7 @@ def test_the_form_is_told_whether_it_is_paid(code: str, is_paid: bool) -> None:
         (CheckoutState.SPENT, "paid", True),
     ],
 )
-def test_the_form_is_told_how_it_stands(state: CheckoutState, word: str, comes_home: bool) -> None:
+def test_the_form_learns_the_state_of_the_checkout(state: CheckoutState, word: str, comes_home: bool) -> None:
     codes = "VISA  NOBODY VISA APPLEPAY"
     terms = FormTerms(is_test=False, requires_cvv=True, takes_debits=True, registrations=[], codes=codes)
 

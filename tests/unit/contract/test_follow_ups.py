@@ -48,7 +48,7 @@ def test_everything_else_that_moves_money_needs_amount_and_currency(kind: str) -
     assert set(list_faults(paymentType=kind, amount="", currency="")) == {"amount", "currency"}
 
 
-def test_an_authorisation_on_an_authorisation_says_why() -> None:
+def test_an_authorization_on_an_authorization_says_why() -> None:
     assert set(list_faults(paymentType="PA")) == {"standingInstruction.industryPractice"}
     wanted = read(paymentType="PA", **{"standingInstruction.industryPractice": "INCREMENTAL_AUTH"})
     assert wanted.practice == "INCREMENTAL_AUTH"
@@ -65,7 +65,7 @@ def test_only_the_word_final_ends_a_sequence() -> None:
     assert not follow_ups.says_final({})
 
 
-def test_an_authorisation_may_say_how_often_it_is_captured() -> None:
+def test_an_authorization_may_say_how_often_it_is_captured() -> None:
     assert follow_ups.count_captures({"numberOfCaptures": "7"}) == 7
     assert follow_ups.count_captures({}) is None
 

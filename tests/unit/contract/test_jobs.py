@@ -140,7 +140,7 @@ def test_an_end_that_is_named_counts_for_more_than_a_duration() -> None:
     assert job.ends_at == at(2026, 2, 1, 6) + 1_000_000
 
 
-def test_a_request_without_any_job_is_told_so() -> None:
+def test_a_request_without_any_job_is_refused() -> None:
     assert refusal_of() == ("100.250.250", Fault("job.expression", MISSING))
 
 
@@ -149,7 +149,7 @@ def test_a_request_without_any_job_is_told_so() -> None:
     [{"name": "x"}, {"action": "DB"}, {"noticeCallable": "true"}, {"durationNumber": "1", "durationUnit": "DAY"}],
     ids=str,
 )
-def test_a_job_that_says_nothing_of_when_is_told_so(job: dict[str, str]) -> None:
+def test_a_schedule_without_a_time_is_refused(job: dict[str, str]) -> None:
     assert refusal_of(**job) == ("100.250.100", Fault("job.expression", MISSING))
 
 

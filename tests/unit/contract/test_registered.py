@@ -49,7 +49,7 @@ def test_create_registration_stays_only_where_the_registration_was_made() -> Non
     assert reused["customer.email"] == "jane@shop.example"
 
 
-def test_a_payment_tells_whether_it_begins_a_series_on_what_it_names() -> None:
+def test_a_payment_says_whether_it_begins_a_series_on_what_it_names() -> None:
     initial = {"standingInstruction.mode": "INITIAL"}
 
     assert _tell(initial, "8a1") == (False, True)
@@ -181,7 +181,7 @@ def test_a_card_is_good_until_the_last_day_of_its_month(today: date, objection: 
 
 
 @pytest.mark.parametrize(("today", "objection"), [(date(2026, 10, 31), None), (date(2026, 11, 1), "800.100.330")])
-def test_a_stored_token_expires_too(today: date, objection: str | None) -> None:
+def test_a_registered_token_expires_too(today: date, objection: str | None) -> None:
     assert (
         registered.find_registration_objection(sent(), TOKEN, BRANDS["VISA"], cvv_required=True, today=today)
         == objection
@@ -217,7 +217,7 @@ def test_what_came_out_of_a_wallet_has_no_security_code_to_ask_for() -> None:
     )
 
 
-def test_another_brand_beside_a_stored_account_is_a_mistake_that_a_lenient_channel_overlooks() -> None:
+def test_another_brand_beside_a_registration_is_a_mistake_that_a_lenient_channel_overlooks() -> None:
     registered.check_brand(sent(paymentBrand="VISA"), BRANDS["VISA"], is_lenient=False)
     registered.check_brand(sent(), BRANDS["VISA"], is_lenient=False)
     registered.check_brand(sent(paymentBrand="MASTER"), BRANDS["VISA"], is_lenient=True)
@@ -230,7 +230,7 @@ def test_another_brand_beside_a_stored_account_is_a_mistake_that_a_lenient_chann
 # ---- answers ----
 
 
-def test_a_payment_tells_the_account_that_is_charged_and_not_one_that_came_along() -> None:
+def test_a_payment_answers_the_account_that_is_charged_and_not_one_that_was_sent_beside_it() -> None:
     echo = {
         "bankAccount.iban": "DE89**************3000",
         "bankAccount.holder": "Jane Jones",
@@ -248,7 +248,7 @@ def test_a_payment_tells_the_account_that_is_charged_and_not_one_that_came_along
     }
 
 
-def test_a_proof_that_counts_once_is_not_told_of_a_number_made_for_one_device() -> None:
+def test_a_one_time_proof_is_not_answered_for_a_number_made_for_one_device() -> None:
     fields = sent(threeDSecure__verificationId="AAABBB=", threeDSecure__eci="05")
     device = replace(CARD, number_type="DPAN")
 

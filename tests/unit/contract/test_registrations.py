@@ -133,7 +133,7 @@ def test_a_wallet_is_stored_as_the_card_inside_it_or_says_why_not() -> None:
         ),
     ],
 )
-def test_a_migrated_series_is_known_by_what_was_told_of_its_beginning(
+def test_a_migrated_series_is_known_by_what_was_sent_of_its_first_payment(
     sent: dict[str, str], amount: Money | None, made_at: int | None, reference: str | None
 ) -> None:
     initial = read({**SENT, "recurringMigration.paymentType": "PA", **sent}).initial
@@ -216,7 +216,7 @@ def test_an_update_changes_one_member_and_leaves_the_others(
         assert (registration.card.holder, registration.card.expiry_month) == (changed.holder, changed.expiry_month)
 
 
-def test_what_is_told_again_is_merged_and_never_holds_a_card_or_a_code() -> None:
+def test_what_is_echoed_is_merged_and_never_holds_a_card_or_a_code() -> None:
     registration, _ = update(
         CARD,
         {"customer.phone": "+49301234", "card.holder": "Jane Smith", "card.cvv": "123", "amount": "9.00"},
@@ -266,7 +266,7 @@ def test_what_is_known_of_a_card_that_expired_may_still_be_changed() -> None:
     assert registration.echo == {"customer.phone": "+49301234"}
 
 
-def test_confirming_is_told_by_its_type() -> None:
+def test_a_confirmation_is_known_by_its_type() -> None:
     assert registrations.is_confirmation(read_update({"paymentType": "CF"}))
     assert not registrations.is_confirmation(read_update({"paymentType": "RR"}))
     assert not registrations.is_confirmation(read_update({}))
@@ -296,7 +296,7 @@ def test_the_status_follows_from_the_result_and_no_result_is_open(code: str, exp
     assert (answer.status, answer.code) == expected
 
 
-def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
+def test_a_read_answers_the_time_of_creation_and_a_change_its_own() -> None:
     registration = make_registered(CARD, result_code="000.100.110", state=RegistrationState.ACTIVE).registration
 
     made = unpack(registrations.answer_registration(registration, ENVELOPE))
@@ -307,7 +307,7 @@ def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
     assert made["card"] == changed["card"]
 
 
-def test_the_end_is_told_as_a_day() -> None:
+def test_the_end_is_answered_as_a_day() -> None:
     registration = make_registered(CARD, result_code="000.100.110", keep_until=1_790_000_000_000_000).registration
 
     assert registrations.render_keep_until(registration) == {"keptUntil": "2026-09-21"}

@@ -75,7 +75,7 @@ def test_a_schedule_charges_its_amount_by_its_plan() -> None:
         (None, None, "DB"),
     ],
 )
-def test_the_type_of_its_payments_is_told_in_either_place(sent: str | None, action: str | None, kind: str) -> None:
+def test_the_type_of_its_payments_may_be_sent_in_either_place(sent: str | None, action: str | None, kind: str) -> None:
     changes = {"paymentType": sent or "", "job.action": action or ""}
 
     assert schedules.read_schedule(read(**PLAN, **changes), NOW).payment_type == kind
@@ -204,7 +204,7 @@ def test_the_path_says_what_happens_and_a_type_may_not_say_otherwise() -> None:
 # ---- answers ----
 
 
-def test_a_schedule_is_told_with_its_plan_and_when_it_is_due_next() -> None:
+def test_a_schedule_is_answered_with_its_plan_and_next_due_time() -> None:
     answer = schedules.answer_schedule(ACTIVE, "000.100.110", BUILD)
 
     body = orjson.loads(answer.body)
@@ -228,7 +228,7 @@ def test_a_schedule_is_told_with_its_plan_and_when_it_is_due_next() -> None:
     assert body["job"] == {"dayOfMonth": "1", "month": "1"}
 
 
-def test_runs_are_told_newest_first_with_their_payments_and_what_was_only_counted() -> None:
+def test_runs_are_listed_newest_first_with_their_payments_and_what_was_only_counted() -> None:
     made = Run(
         merchant_id=ACTIVE.merchant_id,
         schedule_id=ACTIVE.id,

@@ -102,7 +102,7 @@ def test_sums_are_kept_apart_by_day_and_currency() -> None:
     ]
 
 
-def test_a_sum_tells_taken_from_given_back_and_charged_back() -> None:
+def test_a_sum_separates_taken_given_back_and_charged_back() -> None:
     # A refund that the bank sent back is a chargeback in the merchant's favour.
     [row] = aggregate(
         tally("CP", 1000), tally("RF", -300, 2), tally("CD", -1500), tally("CB", -200), tally("CB", 50), tally("CR", 70)

@@ -150,7 +150,7 @@ def test_an_expired_card_is_named_before_a_missing_beginning() -> None:
 # ---- what is stored, and what comes along ----
 
 
-def test_on_a_lenient_channel_a_stored_account_is_paid_with_whatever_else_came_along() -> None:
+def test_on_a_lenient_channel_a_registration_is_paid_with_whatever_else_came_along() -> None:
     sent = {**ACCOUNT, "card.number": "5454545454545454", "createRegistration": "true"}
     with pytest.raises(InvalidParameters):
         read(sent, CARD)
@@ -185,7 +185,7 @@ def test_another_brand_than_the_stored_one_is_refused() -> None:
 
 
 @pytest.mark.parametrize("words", [{}, {"createRegistration": "true"}])
-def test_debits_of_a_stored_account_follow_a_first_one_until_the_last(words: dict[str, str]) -> None:
+def test_debits_of_a_registration_follow_a_first_one_until_the_last(words: dict[str, str]) -> None:
     shop = replace(CHANNEL, creditor=CREDITOR)
 
     later = read(words, BANK, shop, brand="DIRECTDEBIT_SEPA", method="DD", card=None)

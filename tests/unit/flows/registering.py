@@ -62,7 +62,7 @@ def approve(reference: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Told:
+class Answered:
     """An answer, as a merchant reads it."""
 
     answer: Answer
@@ -89,7 +89,7 @@ async def send(
     stored: str | None = None,
     channel: Channel = CHANNEL,
     idempotency_key: IdempotencyKey | None = None,
-) -> Told:
+) -> Answered:
     """Makes a payment of these fields, from a registration where one is named, a moment after the last one."""
     tick(app)
     fields = read_fields(list(merge(*parts).items()), Situation(_choose(stored), None, channel.is_lenient, False))
@@ -102,7 +102,7 @@ async def send(
         is_live=app.is_live,
         stored=await open_registration(app, MERCHANT.id, named) if named else None,
     )
-    return Told(await pay(app, order, Call(channel, "ndc", idempotency_key)))
+    return Answered(await pay(app, order, Call(channel, "ndc", idempotency_key)))
 
 
 def merge(*parts: Mapping[str, str]) -> dict[str, str]:

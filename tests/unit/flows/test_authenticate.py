@@ -197,7 +197,9 @@ async def test_a_channel_that_insists_is_not_switched_off_by_a_parameter(
     assert wire.sent == []
 
 
-async def test_an_objection_is_told_without_asking_anybody(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+async def test_an_objection_is_answered_without_asking_the_directory_server(
+    both: tuple[App, Bank], wire: ScriptedWire
+) -> None:
     app, bank = both
 
     shopper = await go_shopping(app, bank, order=make_order({"card.expiryYear": "2020"}))
@@ -239,7 +241,7 @@ async def test_the_issuer_reads_the_amount_in_minor_units(
     assert question["messageCategory"] == "01"
 
 
-async def test_an_authorisation_of_nothing_is_asked_for_without_an_amount(
+async def test_an_authorization_of_nothing_is_asked_for_without_an_amount(
     both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     app, bank = both
@@ -320,7 +322,7 @@ async def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(
     assert bank.results_token[-40:].encode() not in stored
 
 
-async def test_a_replay_tells_that_it_waits_and_not_where(both: tuple[App, Bank]) -> None:
+async def test_a_replay_answers_that_it_waits_and_not_where(both: tuple[App, Bank]) -> None:
     app, bank = both
     shopper = await go_shopping(app, bank, idempotency_key=make_key(app))
 
@@ -374,7 +376,9 @@ async def test_an_authentication_by_itself_never_charges(
     assert wire.sent == []
 
 
-async def test_by_itself_a_card_that_takes_no_part_is_told_so(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+async def test_a_bare_authentication_answers_that_a_card_takes_no_part(
+    both: tuple[App, Bank], wire: ScriptedWire
+) -> None:
     app, bank = both
     bank.knows_cards = False
 
@@ -384,9 +388,7 @@ async def test_by_itself_a_card_that_takes_no_part_is_told_so(both: tuple[App, B
     assert wire.sent == []
 
 
-async def test_by_itself_a_channel_without_a_directory_server_is_told_so(
-    both: tuple[App, Bank], wire: ScriptedWire
-) -> None:
+async def test_a_bare_authentication_answers_that_no_server_is_set(both: tuple[App, Bank], wire: ScriptedWire) -> None:
     app, bank = both
     channel = replace(CHANNEL, test_url="https://acquirer.example", three_ds=None)
     alone = make_order({"paymentType": None, "testMode": "EXTERNAL"}, operation="authenticate")

@@ -137,7 +137,7 @@ async def test_a_silent_increment_fails_and_is_reversed(app: App, wire: Scripted
     assert job.topic == RecoveryTask.REVERSE
 
 
-async def test_an_authorisation_raised_by_the_largest_amounts_can_still_be_raised_and_captured(app: App) -> None:
+async def test_an_authorization_raised_by_the_largest_amounts_can_still_be_raised_and_captured(app: App) -> None:
     named = await begin(app, "PA", money=Money(HUNDREDTHS_MAX, "EUR"))
 
     for _ in range(95):
@@ -187,7 +187,7 @@ async def test_another_merchants_payment_is_unknown_and_another_channels_is_name
 @pytest.mark.parametrize(
     ("kind", "code"), [("CP", "700.400.510"), ("RV", "700.400.530"), ("RF", "600.200.500"), ("RB", "700.400.580")]
 )
-async def test_a_lenient_channel_hears_of_an_unknown_payment_as_its_clients_expect(
+async def test_a_lenient_channel_answers_an_unknown_payment_as_its_clients_expect(
     app: App, kind: str, code: str
 ) -> None:
     unknown = replace(await begin(app), id="8a" + "0" * 30)
@@ -204,7 +204,7 @@ async def test_another_test_mode_is_refused(app: App) -> None:
     assert tell(answer) == (400, "700.100.600")
 
 
-async def test_an_authorisation_expires_by_business_time(app: App) -> None:
+async def test_an_authorization_expires_by_business_time(app: App) -> None:
     named = await begin(app, "PA")
     assert isinstance(app.clock, FixedClock)
 

@@ -130,7 +130,7 @@ async def test_a_key_expires_by_business_time(app: App) -> None:
     assert (await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app, amount="1.00")))).status == 200
 
 
-async def test_the_cvv_does_not_tell_two_requests_apart(app: App) -> None:
+async def test_the_cvv_does_not_distinguish_two_requests(app: App) -> None:
     first, second = (idempotency_key(app, **{"card.cvv": cvv, "amount": "1"}) for cvv in ("123", "321"))
 
     assert first.fingerprint == second.fingerprint

@@ -13,7 +13,7 @@ from tollgate.store.database import Database
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY
-from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, look_at, register_card, send
+from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Answered, look_at, register_card, send
 from unit.flows.shopping import tick
 
 pytestmark = pytest.mark.anyio
@@ -51,7 +51,7 @@ class CountingDatabase:
 async def count(app: App, *parts: Mapping[str, str], stored: str | None = None) -> tuple[int, int, list[str]]:
     """Reads, units and hot writes of one payment."""
     counting: Any = CountingDatabase(app.database)
-    told: Told = await send(replace(app, database=counting), *parts, stored=stored)
+    told: Answered = await send(replace(app, database=counting), *parts, stored=stored)
     assert told.code == "000.100.110"
     return len(counting.reads), len(counting.units), counting.hot
 

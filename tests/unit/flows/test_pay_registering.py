@@ -29,7 +29,7 @@ from unit.flows.registering import (
     INITIAL,
     KEEP,
     REFERENCE,
-    Told,
+    Answered,
     approve,
     get_reference,
     is_sealed,
@@ -192,7 +192,7 @@ async def test_a_pay_out_may_leave_an_account_behind(app: App) -> None:
 
 
 @pytest.mark.parametrize("amount", ["0.00", "92.00"])
-async def test_an_authorisation_even_of_nothing_leaves_one_behind(app: App, amount: str) -> None:
+async def test_an_authorization_even_of_nothing_leaves_one_behind(app: App, amount: str) -> None:
     told = await send(app, CARD, KEEP, {"paymentType": "PA", "amount": amount})
 
     assert (await look_at(app, told.registration_id)).state is RegistrationState.ACTIVE
@@ -248,14 +248,14 @@ async def test_a_declined_payment_on_what_is_there_already_does_not_end_it(app: 
 # ---- direct debits ----
 
 
-async def look_at_debit(app: App, told: Told) -> tuple[str, str, date]:
+async def look_at_debit(app: App, told: Answered) -> tuple[str, str, date]:
     """Its place under which mandate, signed when, as the bank's file will have it."""
     instruction = await find_instruction(app.database, MERCHANT.id, told.body["id"])
     assert instruction is not None
     return instruction.sequence, instruction.mandate_id, instruction.signed_on
 
 
-async def test_the_first_debit_of_a_stored_account_signs_a_mandate_for_the_later_ones(app: App) -> None:
+async def test_the_first_debit_of_a_registration_signs_a_mandate_for_the_later_ones(app: App) -> None:
     first = await send(app, BANK, KEEP, channel=SHOP)
     tick(app, 40 * DAY)
     later = await send(app, stored=first.registration_id, channel=SHOP)

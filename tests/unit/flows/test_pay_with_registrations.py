@@ -93,7 +93,7 @@ async def test_a_new_beginning_replaces_the_old_one_and_names_itself(app: App, w
     assert initial.payment_id == begun.body["id"]
 
 
-async def test_a_repeat_tells_the_acquirer_its_own_ids_of_the_first_payment(app: App, wire: ScriptedWire) -> None:
+async def test_a_repeat_sends_the_acquirer_its_own_ids_of_the_first_payment(app: App, wire: ScriptedWire) -> None:
     wire.script = [b'{"status":"approved","response_code":"00","reference":"R-1","scheme_transaction_id":"SCHEME1"}']
     registration_id = await register_card(app)
     assert get_initial(wire) == {}
@@ -229,7 +229,7 @@ async def test_only_a_merchant_alone_is_let_off_the_security_code(app: App, wire
     assert (coded.code, show(wire.sent[-1])["card"]["cvv"]) == ("000.100.110", "731")
 
 
-async def test_a_stored_card_expires_with_its_last_month(app: App, wire: ScriptedWire) -> None:
+async def test_a_registered_card_expires_with_its_last_month(app: App, wire: ScriptedWire) -> None:
     registration_id = await register_card(app, {"card.expiryMonth": "12", "card.expiryYear": "2026"})
     tick(app, 46 * DAY)
     assert (await send(app, ALONE, stored=registration_id)).code == "000.100.110"
@@ -326,7 +326,7 @@ async def test_what_the_issuer_decides_at_once_decides_the_registration(
     assert (await look_at(app, made_id)).state is RegistrationState[state]
 
 
-async def test_how_often_and_how_long_is_told_to_the_issuer(app: App, wire: ScriptedWire) -> None:
+async def test_frequency_and_end_of_a_series_are_sent_to_the_issuer(app: App, wire: ScriptedWire) -> None:
     app, bank = open_bank(app, wire)
     terms = {"standingInstruction.frequency": "0030", "standingInstruction.expiry": "2030-12-31"}
 

@@ -22,7 +22,7 @@ from tollgate.store.registrations import change_registration_writes
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.wire import Silent, Unsent, Wire
 from unit.flows.chains import read
-from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, look_at, register_card, send
+from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Answered, look_at, register_card, send
 from unit.flows.shopping import BROWSER_FIELDS, FRICTIONLESS, Bank, tick
 from unit.flows.test_pay_costs import CountingDatabase
 from unit.flows.tokenizing import (
@@ -54,11 +54,11 @@ async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
         yield app
 
 
-async def pay(app: App, registration_id: str, *words: Mapping[str, str]) -> Told:
+async def pay(app: App, registration_id: str, *words: Mapping[str, str]) -> Answered:
     return await send(app, *words, stored=registration_id, channel=TOKENIZING)
 
 
-def get_use(told: Told) -> dict[str, str]:
+def get_use(told: Answered) -> dict[str, str]:
     details = told.body["resultDetails"]
     return {name: text for name, text in details.items() if name.startswith("NetworkToken")}
 
@@ -128,7 +128,7 @@ async def test_a_token_in_a_bad_state_is_asked_about_and_the_number_is_used(app:
     assert [job.id.rpartition(".")[2] for job in await list_token_jobs(app)] == ["refused"]
 
 
-async def test_a_suspension_that_nobody_told_of_is_found_out_by_the_next_payment(app: App, world: TokenWorld) -> None:
+async def test_a_suspension_without_an_event_is_found_by_the_next_payment(app: App, world: TokenWorld) -> None:
     registration_id = await keep_token(app)
     await fire(app, registration_id, Event.SUSPENDED)
 
@@ -164,7 +164,7 @@ async def test_the_payment_that_stores_a_card_is_made_with_the_card(app: App, wo
     assert (counting.reads, world.asked) == ([], [])
 
 
-async def test_a_channel_without_a_vault_owes_and_tells_nothing(app: App, world: TokenWorld) -> None:
+async def test_a_channel_without_a_vault_owes_and_answers_nothing(app: App, world: TokenWorld) -> None:
     """A merchant without a token vault does not pay for a question that nobody can answer."""
     unset = replace(app, simulator=world.acquirer)
     registration_id = await register_card(unset)

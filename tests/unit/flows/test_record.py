@@ -82,7 +82,7 @@ async def test_a_refund_that_comes_back_may_be_made_again(app: App) -> None:
     await check_ledgers(app, debit)
 
 
-async def test_a_receipt_draws_on_the_authorisation_and_is_refundable(app: App) -> None:
+async def test_a_receipt_draws_on_the_authorization_and_is_refundable(app: App) -> None:
     authorisation = await begin(app, "PA")
 
     receipt = await happen(app, authorisation, "RC", 5_000)

@@ -140,7 +140,9 @@ async def test_whoever_was_not_there_in_that_minute_calls_nobody_and_says_so(
 
 
 @pytest.mark.parametrize("answer", [200, 302, 404, 500, Silent()], ids=str)
-async def test_whatever_a_shop_answers_it_was_told(app: App, notifier: ScriptedNotifier, answer: object) -> None:
+async def test_a_shop_counts_as_reminded_whatever_it_answers(
+    app: App, notifier: ScriptedNotifier, answer: object
+) -> None:
     assert isinstance(answer, int | Exception)
     notifier.script = [answer]
     checkout = await prepare_submitted(app)

@@ -122,7 +122,7 @@ async def test_who_fails_the_challenge_is_not_charged(
     assert wire.sent == []
 
 
-async def test_a_decline_after_the_challenge_is_told_beside_what_was_proven(
+async def test_a_decline_after_the_challenge_is_answered_beside_the_authentication(
     both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     app, bank = both
@@ -152,7 +152,7 @@ async def test_an_authentication_by_itself_ends_without_a_charge(both: tuple[App
     assert wire.sent == []
 
 
-async def test_an_authorisation_in_a_currency_without_fractions_is_charged_unchanged(
+async def test_an_authorization_in_a_currency_without_fractions_is_charged_unchanged(
     both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     app, bank = both
@@ -256,7 +256,7 @@ async def test_where_the_shop_ran_the_hidden_page_ours_does_not_run_it_again(bot
     assert bank.asked[0]["browserUserAgent"] == "Mozilla/5.0"
 
 
-async def test_where_it_did_not_ours_runs_it_and_tells_whether_it_came_back(both: tuple[App, Bank]) -> None:
+async def test_where_it_did_not_ours_runs_it_and_reports_whether_it_came_back(both: tuple[App, Bank]) -> None:
     app, bank = both
     bank.method_url = METHOD_URL
     shopper = await go_shopping(app, bank)

@@ -96,7 +96,7 @@ async def test_who_comes_just_in_time_may_still_go_to_the_bank(both: tuple[App, 
     assert isinstance(await shopper.come(), Forward)
 
 
-async def test_a_result_that_was_told_in_time_is_not_acted_upon_too_late(
+async def test_a_result_that_arrived_in_time_is_not_acted_upon_too_late(
     both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     app, bank = both

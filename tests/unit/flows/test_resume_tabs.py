@@ -164,7 +164,9 @@ async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
     assert len(wire.sent) == 1
 
 
-async def test_a_result_told_while_the_shopper_comes_back_counts(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+async def test_a_result_that_arrives_while_the_shopper_comes_back_counts(
+    both: tuple[App, Bank], wire: ScriptedWire
+) -> None:
     """The issuer was answered that the result arrived, so the payment must not end as if it had not."""
     app, bank = both
     shopper = await go_shopping(app, bank)

@@ -195,7 +195,7 @@ async def test_of_many_changes_at_once_one_plan_stays_active(app: App) -> None:
 # ---- ended ----
 
 
-async def test_of_two_who_end_it_at_once_one_does_and_the_other_is_told(app: App) -> None:
+async def test_one_of_two_parallel_ends_succeeds_and_the_other_is_refused(app: App) -> None:
     await register_card(app)
     schedule = await plan_payments(app, MONTH_END)
 
@@ -311,6 +311,6 @@ async def test_a_registration_shows_all_its_schedules_newest_first(app: App) -> 
     assert [(each["id"], each["plan"]["active"]) for each in body["schedules"]] == [(second, True), (first.id, False)]
 
 
-async def test_an_invalid_plan_is_told_before_the_registration_is_looked_for(app: App) -> None:
+async def test_an_invalid_plan_is_refused_before_the_registration_is_looked_for(app: App) -> None:
     with pytest.raises(InvalidParameters, match=r"100\.250\.121"):
         await plan_payments(app, {"hour": "24"})

@@ -52,7 +52,7 @@ def list_reported(caplog: pytest.LogCaptureFixture) -> set[Any]:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_a_changed_payment_is_told_to_nobody_and_logged(
+async def test_a_changed_payment_is_not_answered_and_logged(
     app: App, caplog: pytest.LogCaptureFixture, change: str
 ) -> None:
     debit = await begin(app)

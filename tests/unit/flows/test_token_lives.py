@@ -53,9 +53,7 @@ async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
 @pytest.mark.parametrize(
     ("event", "state"), [(Event.SUSPENDED, TokenState.SUSPENDED), (Event.DELETED, TokenState.DELETED)]
 )
-async def test_an_event_moves_the_token_and_tells_the_merchant_nothing(
-    app: App, event: Event, state: TokenState
-) -> None:
+async def test_an_event_moves_the_token_and_announces_nothing(app: App, event: Event, state: TokenState) -> None:
     registration_id = await keep_token(app)
     shopper_token = await fire(app, registration_id, event)
 
@@ -161,7 +159,7 @@ async def test_the_years_of_a_cycle_and_of_a_renewal_come_by_the_clock(app: App)
 # ---- who may report events ----
 
 
-async def test_only_who_was_given_the_address_is_heard(app: App) -> None:
+async def test_events_count_only_at_the_address_that_was_given(app: App) -> None:
     registration_id, other_id = await keep_token(app), await keep_token(app)
     shopper_token = await fire(app, registration_id, Event.SUSPENDED)
     other_url = make_events_url(app, await look_at(app, other_id))

@@ -53,7 +53,7 @@ def test_a_live_host_says_where_shoppers_come_back_to(complete: Settings) -> Non
         assert "--public-url" in missing
 
 
-def test_a_bare_live_host_is_told_everything_at_once() -> None:
+def test_a_bare_live_host_lists_everything_that_is_missing_at_once() -> None:
     missing = list_missing(Settings(environment=Environment.LIVE))
 
     assert len(missing) == 2
@@ -122,7 +122,7 @@ def test_a_live_host_sends_card_data_to_nobody_in_clear(flag: str, channel: Chan
     assert list_unready_channels(Settings(), [sound, channel]) == []
 
 
-def test_a_live_host_may_reach_loopback_in_clear_when_told_so() -> None:
+def test_a_live_host_may_reach_loopback_in_clear_when_set_so() -> None:
     near = replace(CHANNEL, live_url="http://127.0.0.1:8080")
 
     assert list_unready_channels(Settings(environment=Environment.LIVE, allow_plain_loopback=True), [near]) == []

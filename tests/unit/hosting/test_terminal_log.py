@@ -36,7 +36,7 @@ def render(line: dict[str, object], *, is_coloured: bool = False) -> str:
     return text
 
 
-def test_an_event_is_told_with_its_facts() -> None:
+def test_an_event_is_logged_with_its_facts() -> None:
     line = {"level": "info", "log": "tollgate.server", "event": "serving", "base_url": "http://x", "why": "two words"}
 
     assert render(dict(line))[9:] == 'info     serving base_url=http://x why="two words"'

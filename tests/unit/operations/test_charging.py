@@ -69,7 +69,7 @@ async def test_an_order_with_an_objection_is_declined_and_not_sent(app: App, wir
     assert wire.sent == []
 
 
-async def test_a_provider_is_told_where_the_shopper_comes_back_to(app: App, wire: ScriptedWire) -> None:
+async def test_a_provider_receives_the_address_to_which_the_shopper_returns(app: App, wire: ScriptedWire) -> None:
     order = replace(ORDER, brand="PAYPAL", method="VA", account=None, card_summary=None)
 
     await charge_order(app, order)

@@ -121,7 +121,7 @@ def test_accounts_by_balances_are_those_of_the_ledger_and_sum_to_zero(name: str)
     assert sum(told.values()) == 0
 
 
-def test_accounts_tell_what_is_open_and_what_was_earned() -> None:
+def test_ledger_accounts_say_what_is_open_and_what_was_earned() -> None:
     assert sum_expected_accounts(make_captured()) == {
         LedgerAccount.SHOPPER: -7_000,
         LedgerAccount.HELD: 0,
@@ -152,7 +152,7 @@ STRUCTURES: list[tuple[Callable[[Chain], Chain], int, str]] = [
 
 
 @pytest.mark.parametrize(("change", "place", "text"), STRUCTURES, ids=[row[2] for row in STRUCTURES])
-def test_a_chain_out_of_order_is_told(change: Callable[[Chain], Chain], place: int, text: str) -> None:
+def test_a_chain_out_of_order_is_found(change: Callable[[Chain], Chain], place: int, text: str) -> None:
     members = make_captured()
     named = members[place].id
 
@@ -243,7 +243,7 @@ def test_a_chargeback_may_take_what_was_given_back_already() -> None:
     assert find(members) == []
 
 
-def test_a_line_that_is_missing_is_told_and_so_are_the_accounts_that_lack_it() -> None:
+def test_a_missing_ledger_entry_is_found_and_so_are_the_accounts_that_lack_it() -> None:
     members = make_captured()
     entries = post(members)
     [gone] = list_entries(members[1])
@@ -259,7 +259,7 @@ def test_a_line_that_is_missing_is_told_and_so_are_the_accounts_that_lack_it() -
 @pytest.mark.parametrize(
     ("member", "value"), [("amount", 1), ("source", "nobody"), ("currency", "USD"), ("posted_at", 0)]
 )
-def test_a_line_that_was_changed_is_told_with_what_does_not_fit(member: str, value: object) -> None:
+def test_a_changed_ledger_entry_is_found_with_what_does_not_fit(member: str, value: object) -> None:
     members = make_captured()
     entries = post(members)
     [entry] = list_entries(members[1])

@@ -68,7 +68,7 @@ def test_an_increment_is_left_to_capture() -> None:
 
 
 @pytest.mark.parametrize("amount", [None, 6_000])
-def test_a_reversal_of_an_authorisation_takes_exactly_the_open_rest(amount: int | None) -> None:
+def test_a_reversal_of_an_authorization_takes_exactly_the_open_rest(amount: int | None) -> None:
     named = make_payment("PA", balance=Balance(drawn=4_000))
 
     decision = plan(request("RV", amount), named)
@@ -112,7 +112,7 @@ def test_a_chargeback_is_recorded_even_where_nothing_is_left() -> None:
     assert refuse(request("CB", 10_001), named) == "700.400.400"
 
 
-def test_what_a_failed_capture_left_on_a_closed_authorisation_can_still_be_reversed() -> None:
+def test_what_a_failed_capture_left_on_a_closed_authorization_can_still_be_reversed() -> None:
     """A reversal overtook the capture: it took the rest and set the closures, and then the capture failed."""
     closed = Closure.CAPTURES | Closure.INCREMENTS
     named = make_payment("PA", balance=Balance(drawn=9_000, closed=closed))
@@ -127,7 +127,7 @@ def test_what_a_failed_capture_left_on_a_closed_authorisation_can_still_be_rever
 # ---- how often, until when ----
 
 
-def test_an_authorisation_may_be_captured_so_often_and_no_more() -> None:
+def test_an_authorization_may_be_captured_so_often_and_no_more() -> None:
     named = make_payment("PA", balance=Balance(draws=2))
 
     plan(request("CP", 1), named, captures_max=3)
@@ -149,14 +149,14 @@ def test_the_channel_says_how_often_a_payment_may_be_rebilled() -> None:
         (request("PA", 1, practice="INCREMENTAL_AUTH"), "700.300.400"),
     ],
 )
-def test_an_authorisation_ends_to_the_microsecond(wanted: FollowUpRequest, code: str) -> None:
+def test_an_authorization_ends_to_the_microsecond(wanted: FollowUpRequest, code: str) -> None:
     named = make_payment("PA")
 
     plan(wanted, named, now=NOON + LIFETIME - 1)
     assert refuse(wanted, named, now=NOON + LIFETIME) == code
 
 
-def test_an_expired_authorisation_may_be_renewed_and_its_receipt_may_arrive() -> None:
+def test_an_expired_authorization_may_be_renewed_and_its_receipt_may_arrive() -> None:
     named = make_payment("PA")
 
     plan(request("PA", 1, practice="REAUTHORIZATION"), named, now=NOON + LIFETIME)

@@ -78,7 +78,7 @@ def test_what_is_approved_too_late_is_declined_and_goes_back(outcome: Outcome, c
     assert all(MOVES[nature, outcome].recovery_task is None for nature in Nature if nature is not Nature.TAKES)
 
 
-def test_it_is_over_when_its_time_is_or_its_merchant_was_told() -> None:
+def test_it_is_over_when_its_time_is_or_its_merchant_has_read_the_result() -> None:
     assert [CHECKOUT.is_over(now) for now in (0, 99, 100, 101)] == [False, False, True, True]
     assert replace(CHECKOUT, state=CheckoutState.SPENT).is_over(0)
     assert not replace(CHECKOUT, state=CheckoutState.DONE).is_over(0)

@@ -54,7 +54,7 @@ def test_a_number_outside_of_its_part_is_out_of_range(part: str, text: str) -> N
         ("minute", "1," * 200 + "1"),
     ],
 )
-def test_what_is_not_the_notation_is_told_by_its_part(part: str, text: str) -> None:
+def test_a_part_that_is_not_cron_notation_is_named(part: str, text: str) -> None:
     assert fault_of(CronPlan(**{part: text})) == (part, CronFlaw.FORM)
 
 

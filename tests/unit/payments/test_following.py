@@ -73,7 +73,7 @@ def test_what_no_row_names_may_not_follow(kind: str) -> None:
     assert [named for named in strangers if following.choose_following(kind, named)] == []
 
 
-def test_only_an_incremental_authorisation_raises_the_one_it_names() -> None:
+def test_only_an_incremental_authorization_raises_the_one_it_names() -> None:
     assert following.get_practice_action("INCREMENTAL_AUTH") is following.Action.INCREMENT
     assert {following.get_practice_action(practice) for practice in ("REAUTHORIZATION", "NO_SHOW", None)} == {
         following.Action.RENEWAL

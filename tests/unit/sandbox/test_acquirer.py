@@ -72,12 +72,12 @@ async def test_some_cards_are_declined_by_their_number(acquirer: SimulatedAcquir
     assert "result_code" not in answer
 
 
-async def test_a_repeat_is_told_what_the_first_was_told(acquirer: SimulatedAcquirer) -> None:
+async def test_a_repeat_gets_the_answer_of_the_first(acquirer: SimulatedAcquirer) -> None:
     assert await charge(acquirer) == await charge(acquirer)
     assert await charge(acquirer) != await charge(acquirer, "8a02")
 
 
-async def test_a_reversal_undoes_and_an_inquiry_tells(acquirer: SimulatedAcquirer) -> None:
+async def test_a_reversal_undoes_and_an_inquiry_answers(acquirer: SimulatedAcquirer) -> None:
     await charge(acquirer)
 
     assert await ask(acquirer, INQUIRIES) == "approved"
@@ -97,7 +97,7 @@ async def test_a_charge_asked_for_before_it_came_is_blocked(acquirer: SimulatedA
     ("fault", "error", "becomes"),
     [("unsent", Unsent, "unknown"), ("dropped", Silent, "unknown"), ("lost", Silent, "approved")],
 )
-async def test_the_line_breaks_where_it_is_told_to(
+async def test_the_wire_breaks_where_an_override_says(
     acquirer: SimulatedAcquirer, fault: str, error: type[Exception], becomes: str
 ) -> None:
     with pytest.raises(error):
@@ -140,7 +140,7 @@ async def test_whatever_follows_is_approved_although_its_original_is_forgotten(
     assert answer["reference"]
 
 
-async def test_a_repeated_follow_up_is_told_what_the_first_was_told(acquirer: SimulatedAcquirer) -> None:
+async def test_a_repeated_follow_up_gets_the_answer_of_the_first(acquirer: SimulatedAcquirer) -> None:
     first = await follow_up(acquirer)
 
     assert await follow_up(acquirer, forceResultCode="800.100.151") == first
@@ -163,7 +163,7 @@ async def test_the_line_breaks_for_a_follow_up_too(
     assert await ask(acquirer, INQUIRIES) == "approved"
 
 
-async def test_a_follow_up_is_late_or_garbled_when_told_to_be(acquirer: SimulatedAcquirer) -> None:
+async def test_a_follow_up_is_late_or_garbled_when_overridden(acquirer: SimulatedAcquirer) -> None:
     with pytest.raises(Silent):
         await follow_up(acquirer, simulatorDelay=str(int(PATIENCE_S * 1000)))
     with pytest.raises(json.JSONDecodeError):
@@ -187,7 +187,7 @@ async def test_a_question_that_blocks_nothing_leaves_the_key_free(acquirer: Simu
 
 
 @pytest.mark.parametrize("action", ["increment", "renewal"])
-async def test_an_authorisation_that_follows_another_is_undone_by_its_own_key(
+async def test_an_authorization_that_follows_another_is_undone_by_its_own_key(
     acquirer: SimulatedAcquirer, action: str
 ) -> None:
     await charge(acquirer)

@@ -64,7 +64,7 @@ async def test_a_short_delay_only_delays() -> None:
     assert (await send(Other(), simulatorDelay="1"))["status"] == "approved"
 
 
-async def test_a_forced_decline_is_never_heard_by_the_other_side() -> None:
+async def test_a_forced_decline_is_never_sent_to_the_other_side() -> None:
     other = Other()
 
     answer = await send(other, forceResultCode="800.100.151")
@@ -74,7 +74,7 @@ async def test_a_forced_decline_is_never_heard_by_the_other_side() -> None:
 
 
 @pytest.mark.parametrize(("code", "status"), [("000.400.000", "approved"), ("000.200.000", "pending")])
-async def test_another_forced_code_is_told_of_what_was_really_done(code: str, status: str) -> None:
+async def test_another_forced_code_is_answered_for_what_was_really_done(code: str, status: str) -> None:
     other = Other()
 
     answer = await send(other, forceResultCode=code)

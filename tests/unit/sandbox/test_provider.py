@@ -99,12 +99,12 @@ async def test_every_brand_with_a_page_has_one(provider: SimulatedProvider) -> N
         assert ("parameters" in forward) is (brand in POSTED_BRANDS)
 
 
-async def test_a_repeat_is_told_of_the_same_session(provider: SimulatedProvider) -> None:
+async def test_a_repeat_gets_the_same_session(provider: SimulatedProvider) -> None:
     assert await open_session(provider) == await open_session(provider, forceResultCode="800.100.151")
 
 
 @pytest.mark.parametrize("status", [Status.APPROVED, Status.DECLINED, Status.CANCELLED])
-async def test_an_inquiry_tells_what_was_decided(
+async def test_an_inquiry_answers_what_was_decided(
     provider: SimulatedProvider, database: Database, clock: FixedClock, status: Status
 ) -> None:
     await open_session(provider)
@@ -163,7 +163,7 @@ async def test_an_approved_wallet_names_the_account_there(
 
 
 @pytest.mark.parametrize(("brand", "digits"), [("PREPAYMENT", 0), ("BOLETO", 47), ("OXXO", 14)])
-async def test_a_prepayment_is_told_an_account_and_always_the_same(
+async def test_a_prepayment_gets_an_account_and_always_the_same(
     provider: SimulatedProvider, brand: str, digits: int
 ) -> None:
     first = await open_session(provider, brand)
@@ -267,7 +267,7 @@ async def test_an_unknown_operation_is_declined(provider: SimulatedProvider) -> 
     ("fault", "error", "becomes"),
     [("unsent", Unsent, "unknown"), ("dropped", Silent, "unknown"), ("lost", Silent, "pending")],
 )
-async def test_the_line_breaks_where_it_is_told_to(
+async def test_the_wire_breaks_where_an_override_says(
     provider: SimulatedProvider, fault: str, error: type[Exception], becomes: str
 ) -> None:
     with pytest.raises(error):

@@ -96,7 +96,7 @@ async def test_a_bad_item_fails_alone() -> None:
     assert disk.batches == [[1, 13, 2], [1], [13], [2]]
 
 
-async def test_a_failing_disk_is_told_to_everyone_and_nothing_is_tried_again() -> None:
+async def test_a_failing_disk_fails_every_caller_and_nothing_is_tried_again() -> None:
     disk = Disk()
     batcher = Batcher(disk.write, lanes=1)
 
@@ -116,7 +116,7 @@ async def test_a_bug_in_the_writer_reaches_the_caller_instead_of_hanging_it() ->
         await batcher.submit(1)
 
 
-async def test_a_stopped_writer_is_told_to_the_caller() -> None:
+async def test_a_stopped_writer_is_raised_to_the_caller() -> None:
     async def sleep() -> Sequence[int]:
         await asyncio.sleep(60)
         return []

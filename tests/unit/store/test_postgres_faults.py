@@ -108,7 +108,7 @@ async def test_what_was_refused_is_tried_again_although_repeating_is_not_safe() 
         (asyncpg.InvalidPasswordError("no"), Unavailable),
     ],
 )
-async def test_what_repeating_cannot_mend_is_told_at_once(fault: Exception, told: type[StoreFault]) -> None:
+async def test_a_fault_that_repeating_cannot_mend_is_raised_at_once(fault: Exception, told: type[StoreFault]) -> None:
     run, calls = failing(fault, 99)
 
     with pytest.raises(told):

@@ -42,7 +42,7 @@ async def test_a_write_that_succeeded_is_proof_for_a_while(disk: Disk) -> None:
     assert disk.probes == 1
 
 
-async def test_a_write_that_failed_is_told_at_once_and_tried_again_soon(disk: Disk) -> None:
+async def test_a_failed_write_is_reported_at_once_and_tried_again_soon(disk: Disk) -> None:
     disk.is_full = True
     disk.health.note_fault(Unavailable("read-only"))
     assert await disk.health.find_trouble() == "read-only"

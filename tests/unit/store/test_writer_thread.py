@@ -40,7 +40,7 @@ async def test_what_was_handed_over_is_done_before_it_stops() -> None:
     assert await asyncio.gather(*waiting) == [[1]] * 20
 
 
-async def test_a_bug_is_told_to_the_caller_and_to_every_later_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bug_is_raised_to_the_caller_and_to_every_later_one(monkeypatch: pytest.MonkeyPatch) -> None:
     bugs: list[type[BaseException]] = []
     monkeypatch.setattr(threading, "excepthook", lambda details: bugs.append(details.exc_type))
     thread = WriterThread(write, "writer")

@@ -37,7 +37,7 @@ def test_secrets_are_compared_on_purpose_only() -> None:
     assert not Secret(TEXT).matches(Secret(TEXT[::-1]))
 
 
-def test_a_secret_is_revealed_when_asked_and_tells_its_length() -> None:
+def test_a_secret_is_revealed_when_asked_and_has_a_length() -> None:
     assert Secret(TEXT).reveal() == TEXT
     assert len(Secret(TEXT)) == len(TEXT)
 

@@ -39,7 +39,7 @@ def take(account: Instrument, ring: Keyring, *, brand: str = "VISA", merchant_id
         (NUMBERED, replace(NUMBERED, holder="Joe Doe", bank_name="Bank")),
     ],
 )
-def test_what_only_describes_an_instrument_does_not_tell_it_apart(
+def test_descriptions_of_an_instrument_do_not_distinguish_it(
     ring: Keyring, first: Instrument, second: Instrument
 ) -> None:
     assert take(first, ring) == take(second, ring)

@@ -159,7 +159,7 @@ def test_the_largest_target_is_taken() -> None:
     assert read(request(start=b"GET " + target + b" HTTP/1.1")).target == target
 
 
-def test_lines_of_a_list_are_joined_and_repeated_names_are_told() -> None:
+def test_lines_of_a_list_are_joined_and_repeated_names_are_reported() -> None:
     head = read(request(b"X-Forwarded-For: 1.1.1.1", b"X-Forwarded-For: 2.2.2.2", b"Accept: a", b"Accept: b"))
 
     assert head.headers[b"x-forwarded-for"] == b"1.1.1.1,2.2.2.2"

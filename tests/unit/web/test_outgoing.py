@@ -18,7 +18,7 @@ def render(reply: Reply, *, is_secure: bool = False, is_last: bool = False, has_
     return {"status": status, "body": body, **dict(named)}
 
 
-def test_an_answer_tells_its_status_its_length_and_its_time() -> None:
+def test_an_answer_has_its_status_its_length_and_its_time() -> None:
     told = render(Reply(200, b'{"a":1}'))
 
     assert (told["status"], told["content-length"], told["body"]) == ("HTTP/1.1 200 OK", "7", '{"a":1}')
@@ -26,7 +26,7 @@ def test_an_answer_tells_its_status_its_length_and_its_time() -> None:
     assert told["x-content-type-options"] == "nosniff"
 
 
-def test_head_is_told_the_length_that_get_would_have() -> None:
+def test_head_gets_the_length_that_get_would_have() -> None:
     told = render(Reply(404, b"12345"), has_body=False)
 
     assert (told["content-length"], told["body"]) == ("5", "")

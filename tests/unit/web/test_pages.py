@@ -122,7 +122,7 @@ def test_a_page_that_leaves_names_the_address_twice_for_the_browser_and_for_the_
     assert [attributes["href"] for attributes in reader.all("a")] == [SHOP]
 
 
-def test_the_collecting_page_asks_only_what_it_is_told_to() -> None:
+def test_the_collecting_page_asks_only_for_the_named_properties() -> None:
     reader = Reader(Pages().render("collect.html", **EXAMPLES["collect.html"]))
 
     asked = {attributes["name"]: attributes["value"] for attributes in reader.all("input") if "data-ask" in attributes}
@@ -182,7 +182,7 @@ def test_a_page_may_do_nothing_that_it_was_not_given() -> None:
     }
 
 
-def test_a_page_may_lead_exactly_where_it_is_told() -> None:
+def test_a_page_may_lead_only_to_allowed_addresses() -> None:
     page = Pages().render(
         "end.html",
         form_targets=[SHOP, "https://SHOP.example:8443/other", "shop.app://paid", "https://[::1]:8080/x", "/v1/own"],

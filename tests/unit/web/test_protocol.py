@@ -205,7 +205,7 @@ async def test_upgrade_is_no_reason_to_read_a_body_as_a_request(world: World) ->
     assert world.echo.bodies == [inner, b""]
 
 
-async def test_who_asks_first_is_told_to_go_on(world: World) -> None:
+async def test_a_client_that_expects_100_continue_gets_it(world: World) -> None:
     head = POST.replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
     await world.send(head)
     assert world.line.statuses == [100]
@@ -346,7 +346,7 @@ async def test_half_a_request_of_a_client_that_is_gone_is_given_up(world: World)
     assert (world.echo.concluded, world.connections.open) == ([None], set())
 
 
-async def test_a_client_that_closed_its_side_still_hears_its_answer(world: World) -> None:
+async def test_a_client_that_closed_its_side_still_gets_its_answer(world: World) -> None:
     world.echo.gate.clear()
     await world.send(GET)
     assert world.connection.eof_received()

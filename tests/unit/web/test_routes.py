@@ -109,7 +109,7 @@ def test_two_rows_for_one_path_are_a_mistake() -> None:
         RouteTable([METRICS, METRICS])
 
 
-def test_a_known_path_with_another_method_tells_the_right_ones() -> None:
+def test_a_known_path_with_another_method_lists_the_right_ones() -> None:
     with pytest.raises(WrongMethod) as refused:
         TABLE.find("DELETE", "/sandbox/clock")
 

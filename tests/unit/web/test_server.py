@@ -67,7 +67,7 @@ def admit(
     return gateway.admit(reader.read(), address, is_secure=False)
 
 
-async def test_more_requests_than_a_process_takes_on_are_told_to_come_back(app: App) -> None:
+async def test_more_requests_than_a_process_takes_are_answered_with_retry_after(app: App) -> None:
     waiting = Waiting()
     gateway = Gateway(app, [waiting.row()], Throttles([], app.clock))
     served = [asyncio.create_task(ask(gateway)) for _ in range(LIMITS.requests_in_flight_max)]
@@ -173,7 +173,7 @@ async def test_a_live_host_counts_submissions_by_the_network_they_come_from(app:
     assert (await ask(gateway)).status == 200
 
 
-async def test_an_address_is_told_on_as_it_is_usually_spelled(app: App) -> None:
+async def test_an_address_is_passed_on_as_it_is_usually_spelled(app: App) -> None:
     gateway = Gateway(app, [make_open_row()], Throttles([], app.clock))
     sent = ["2001:DB8::0:1", "::ffff:192.0.2.1", "fe80::1%eth0", "192.0.2.1", "unknown", "192.0.2.1, 192.0.2.2"]
 

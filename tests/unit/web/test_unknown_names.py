@@ -74,7 +74,7 @@ def test_a_warning_and_a_log_line_name_what_was_ignored(caplog: pytest.LogCaptur
     assert record.__dict__["ndc"] == "ndc"
 
 
-def test_at_most_five_names_are_told_each_once_and_cut() -> None:
+def test_at_most_five_names_are_reported_each_once_and_cut() -> None:
     warning = warn(*(f"zzqq{letter}" for letter in "abcdefg"), "zzqqa", "z" * 500)
 
     assert warning.count("zzqq") == 5
@@ -92,7 +92,7 @@ def test_at_most_five_names_are_told_each_once_and_cut() -> None:
         "\uff14\uff15\uff13\uff19\uff11\uff14",
     ],
 )
-def test_a_name_that_holds_a_number_is_told_without_its_digits(name: str) -> None:
+def test_a_name_that_holds_a_number_is_reported_without_its_digits(name: str) -> None:
     assert not any(letter.isdigit() for letter in warn(name))
 
 
@@ -106,7 +106,7 @@ def test_a_name_that_holds_a_number_is_told_without_its_digits(name: str) -> Non
         ("POST /v1/payments HTTP/1.1\r\nAuthorization: Bearer secret", "POST..."),
     ],
 )
-def test_a_name_is_told_up_to_the_first_character_that_no_parameter_has(name: str, told: str) -> None:
+def test_a_name_is_reported_up_to_the_first_character_that_no_parameter_has(name: str, told: str) -> None:
     assert warn(name) == f"unknown parameters ignored: {told}"
 
 

@@ -33,7 +33,7 @@ def make_numbers() -> list[str]:
     return numbers
 
 
-def test_brands_are_told_and_numbers_taken_as_on_the_server(call: Call) -> None:
+def test_brands_and_numbers_are_recognized_as_on_the_server(call: Call) -> None:
     numbers = make_numbers()
 
     owners = call(*(("detectBrand", number) for number in numbers))
@@ -142,7 +142,7 @@ def test_a_number_is_cut_where_no_card_of_the_form_is_longer(call: Call) -> None
         ("34", form("STAPLES"), ([], None)),
     ],
 )
-def test_brands_are_told_while_typing(
+def test_brands_are_recognized_while_typing(
     call: Call, digits: str, options: Any, expected: tuple[list[str], str | None]
 ) -> None:
     (answer,) = call(("detectAmong", digits, options))
