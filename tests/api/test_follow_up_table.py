@@ -17,10 +17,9 @@ from postgres import PostgresCluster
 from tollgate.catalog.results import RESULTS
 from tollgate.payments.chain import count_chain
 from tollgate.payments.payment import Payment, State
-from tollgate.store.chains import list_chain
 from tollgate.store.database import Database
 from tollgate.store.opening import open_database
-from tollgate.store.payments import find_payment
+from tollgate.store.payments import find_payment, list_chain
 from tollgate.values import MerchantId
 
 CHAIN_MAX = 1000

@@ -15,9 +15,8 @@ from tollgate.operations.app import Call
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import Payment, State
 from tollgate.store.bank_files import list_bank_files
-from tollgate.store.chains import list_chain
 from tollgate.store.database import Database
-from tollgate.store.payments import find_payment
+from tollgate.store.payments import find_payment, list_chain
 
 pytestmark = pytest.mark.anyio
 

@@ -24,10 +24,16 @@ from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, BalanceChange, Closure
 from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.store import audit
-from tollgate.store.chains import balance_change_writes, list_chain, start_follow_up_writes
 from tollgate.store.database import Database
 from tollgate.store.idempotency import find_idempotency_record
-from tollgate.store.payments import complete_follow_up, complete_payment, find_payment, start_payment
+from tollgate.store.payments import (
+    balance_change_writes,
+    complete_payment,
+    find_payment,
+    list_chain,
+    start_follow_up_writes,
+    start_payment,
+)
 from tollgate.values import DAY, MerchantId, Money, PaymentId
 
 pytestmark = pytest.mark.anyio
@@ -84,7 +90,7 @@ async def follow(
 
 async def finish(db: Database, attempt: Payment, verdict: Verdict = APPROVED) -> Payment:
     started = await read(db, attempt.id)
-    assert await complete_follow_up(db, complete(started, verdict, started.created_at + 9))
+    assert await complete_payment(db, complete(started, verdict, started.created_at + 9))
     return await read(db, attempt.id)
 
 
@@ -148,7 +154,7 @@ async def test_a_transaction_is_completed_once(db: Database) -> None:
     refund = await follow(db, named, "RF", 4_000)
     again = complete(replace(refund, state=State.STARTED, result_code=""), APPROVED, NOON)
 
-    assert not await complete_follow_up(db, again)
+    assert not await complete_payment(db, again)
 
     assert (await read(db, named.id)).balance.drawn == 4_000
     await check_chain(db, named.id)

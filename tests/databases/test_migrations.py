@@ -21,9 +21,8 @@ from tollgate.payments.ledger import UNTOUCHED, BalanceChange
 from tollgate.payments.payment import Outcome
 from tollgate.store import opening as migrating
 from tollgate.store import postgres, sqlite
-from tollgate.store.chains import list_chain, start_follow_up_writes
 from tollgate.store.database import WrongSchema
-from tollgate.store.payments import find_payment
+from tollgate.store.payments import find_payment, list_chain, start_follow_up_writes
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import COMPILERS, Dialect, Statement
 

@@ -19,7 +19,6 @@ from databases.samples import (
 from outbox import list_events
 from postgres import PostgresCluster
 from tollgate.payments.payment import RecoveryTask, State
-from tollgate.store.chains import start_follow_up_writes
 from tollgate.store.database import Database, Unwritable
 from tollgate.store.idempotency import find_idempotency_record, purge_idempotency_records
 from tollgate.store.jobs import Event, append_event_writes, lease_due
@@ -30,6 +29,7 @@ from tollgate.store.payments import (
     find_payment,
     get_sealed_account,
     list_overdue,
+    start_follow_up_writes,
     start_payment,
 )
 from tollgate.store.retention import SEALED_ACCOUNTS, SealedRow

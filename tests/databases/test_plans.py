@@ -13,7 +13,7 @@ from tollgate.payments.order import TestMode
 from tollgate.payments.reporting import Period, Search
 from tollgate.store import bank_files, instructions, payments, reports
 from tollgate.store import idempotency as idempotency_records
-from tollgate.store.hot import _COMPLETE_TEXT, COMPLETE, BatchText
+from tollgate.store.hot import COMPLETE, BatchText
 from tollgate.store.opening import open_database
 from tollgate.store.postgres_batches import BATCH_SETTINGS
 from tollgate.store.retention import SEALED_ACCOUNTS
@@ -42,7 +42,7 @@ DAYS = reports.shape_period(
 BACKWARDS = reports.shape_period(Period(begins_at=0, ends_at=1, is_newest_first=True))
 
 READS = [
-    (payments._find, BY_KEY),
+    (payments.PAYMENTS.by_key, BY_KEY),
     (payments._get_sealed, BY_KEY),
     (payments._overdue, "payments USING INDEX payments_in_flight"),
     (SEALED_ACCOUNTS.page, BY_KEY),
@@ -82,7 +82,9 @@ async def test_every_read_of_sqlite_goes_by_an_index(tmp_path: Path, statement: 
 
 
 async def test_completing_on_sqlite_uses_the_primary_key(tmp_path: Path) -> None:
-    plan = await explain_sqlite(tmp_path, _COMPLETE_TEXT, _COMPLETE_TEXT.count("?"))
+    completing = COMPLETE.parts[0].statement.compiled_for(Dialect.SQLITE)
+
+    plan = await explain_sqlite(tmp_path, completing.text, len(completing.names))
 
     assert [line.partition(" (")[0] for line in plan] == [f"SEARCH {BY_KEY}"]
 

@@ -14,9 +14,8 @@ from tollgate.payments.order import TestMode
 from tollgate.payments.payment import Payment, State
 from tollgate.payments.reporting import Listed, Period, Place, ReportEntry, Search
 from tollgate.store import reports
-from tollgate.store.chains import start_follow_up_writes
 from tollgate.store.database import Database
-from tollgate.store.payments import complete_payment, start_payment
+from tollgate.store.payments import complete_payment, start_follow_up_writes, start_payment
 from tollgate.values import DAY, SECOND, ChannelId, Money, PaymentId, make_id
 
 pytestmark = pytest.mark.anyio

@@ -24,7 +24,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.store.payments import complete_follow_up
+from tollgate.store.payments import complete_payment
 from tollgate.values import Conflict, Money, Refusal
 
 
@@ -116,7 +116,7 @@ async def carry_out(
     completion = signing.complete_signed(app, started, verdict)
     answer = answer_payment(completion.payment, app.envelope)
     kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
-    if await complete_follow_up(app.database, completion, kept):
+    if await complete_payment(app.database, completion, kept, label="follow-up completion"):
         return answer
     # The recovery worker completed the payment first, because its deadline had passed; return that result.
     return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)

@@ -19,7 +19,7 @@ from tollgate.payments.chain import list_start_changes
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import Action
 from tollgate.payments.payment import DECIDED, OPEN_STATES, Outcome, Payment, RecoveryTask, State, Verdict
-from tollgate.store import authentications, chains, jobs, payments
+from tollgate.store import authentications, jobs, payments
 from tollgate.store.idempotency import find_idempotency_record_of
 from tollgate.values import PaymentId
 
@@ -39,8 +39,7 @@ async def complete_overdue(app: App, started: Payment) -> None:
     answer = answer_payment(completion.payment, app.envelope)
     kept = idempotency.keep_answer(app, stored, started.merchant_id, started.id, answer)
     # The write is refused where the attempt's own process completed it after all.
-    write = payments.complete_payment if started.chain_id is None else payments.complete_follow_up
-    await write(app.database, completion, kept, label="overdue completion")
+    await payments.complete_payment(app.database, completion, kept, label="overdue completion")
 
 
 async def run_recovery_task(app: App, job: jobs.Job) -> bool:
@@ -69,7 +68,7 @@ async def reverse_doubtful(app: App, job: jobs.Job, payment: Payment, route: rou
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(app, payment, verdict)
-    writes = chains.start_follow_up_writes(reversal, list_start_changes(reversal, None, payment.id))
+    writes = payments.start_follow_up_writes(reversal, list_start_changes(reversal, None, payment.id))
     if not await app.database.write([*jobs.finish_job_writes(job), *writes], label="reversal recorded"):
         return False
     await charging.complete_decided(app, reversal)

@@ -25,7 +25,7 @@ from tollgate.payments.accounts import BankAccount
 from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.order import FollowUp, Sequence
 from tollgate.payments.payment import Payment, State
-from tollgate.store import bank_files, chains, instructions, merchants, payments
+from tollgate.store import bank_files, instructions, merchants, payments
 from tollgate.store.database import Database
 from tollgate.values import ChannelId, Instant, MerchantId, Refusal, make_id, make_short_id, to_datetime
 from tollgate.vault import sealing
@@ -264,7 +264,7 @@ def make_fact(app: App, payment: Payment, instruction: instructions.Instruction)
 
 async def find_chargeback(app: App, payment: Payment) -> Payment | None:
     """Finds the chargeback of a payment; a bank returns a debit once."""
-    chain = await chains.list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
+    chain = await payments.list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
     return next(
         (
             each

@@ -19,7 +19,7 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.payments.registration import RegistrationEvent
 from tollgate.store import audit as audited
-from tollgate.store import idempotency, jobs
+from tollgate.store import hot, idempotency, jobs
 from tollgate.store.database import Database
 from tollgate.values import make_timed_id
 from tollgate.vault.keyring import Keyring, KeyringError
@@ -78,7 +78,7 @@ def check_event(
 ) -> Iterator[auditing.Flaw]:
     if event.topic in _REGISTRATION_EVENTS and event.subject_id not in registration_ids:
         yield Proof.EVENT, f"there is no registration {event.subject_id}"
-    if event.topic != jobs.PAYMENT_COMPLETED:
+    if event.topic != hot.PAYMENT_COMPLETED:
         return
     row = payments.get(event.subject_id)
     if row is None:

@@ -24,7 +24,7 @@ from tollgate.store import opening
 from tollgate.store.database import Database
 from tollgate.store.instructions import Instruction
 from tollgate.store.jobs import Event
-from tollgate.store.payment_rows import make_event
+from tollgate.store.payments import make_event
 from tollgate.values import Instant, MerchantId
 from tollgate.vault.keyring import Keyring
 

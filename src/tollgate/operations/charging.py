@@ -22,7 +22,7 @@ from tollgate.payments.ledger import UNTOUCHED
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Order
 from tollgate.payments.payment import LATE_DETAIL, NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
-from tollgate.store import chains, payments
+from tollgate.store import payments
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, Money, PaymentId, make_id
@@ -121,7 +121,7 @@ async def make_chain_context(app: App, named: Payment) -> chain.ChainContext:
 
 async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
     """Reads the context of a dispute or return, which may move the money of an earlier payment of the chain."""
-    rows = await chains.list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
+    rows = await payments.list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
     members: dict[str, Payment] = {row.id: row for row in rows}
     named, money_source, first = (
         signing.trust(app, row) for row in (members[named.id], chain.get_money_source(named, members), rows[0])
@@ -204,7 +204,7 @@ def start_writes(
     idempotency_key: IdempotencyKey | None = None,
 ) -> list[Write]:
     plan = decision if isinstance(decision, chain.Plan) else None
-    return chains.start_follow_up_writes(
+    return payments.start_follow_up_writes(
         attempt, chain.list_start_changes(attempt, plan, context.money_source.id), idempotency_key
     )
 
@@ -213,7 +213,7 @@ async def complete_decided(app: App, decided: Payment) -> Payment:
     """Completes a decided payment, for which nothing is sent, unless the recovery worker was faster."""
     started = await get_payment(app, decided, decided.id)
     completion = signing.complete_signed(app, started, get_known_verdict(started))
-    if await payments.complete_follow_up(app.database, completion, label="decided completion"):
+    if await payments.complete_payment(app.database, completion, label="decided completion"):
         return completion.payment
     return await get_payment(app, decided, decided.id)
 

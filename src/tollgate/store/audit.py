@@ -18,11 +18,11 @@ from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
 from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, Codec, T, bind, is_among_ids, spread_ids
-from tollgate.store.database import Database, Unreadable
+from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.jobs import Event, Job
-from tollgate.store.payment_rows import SHOWN, read_payment
+from tollgate.store.payments import PAYMENTS as PAYMENT_ROWS
 from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId
 
@@ -144,11 +144,8 @@ def _audit_raw(table: sa.Table, struct: type[S], key: Sequence[str] = BY_ID) -> 
 
 
 def _read_payment_row(row: Row) -> AuditedPayment:
-    try:
-        payment = read_payment(row)
-    except Unreadable:
-        payment = None
-    return AuditedPayment(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
+    merchant_id, payment_id, chain_id = [row[PAYMENT_ROWS.at[name]] for name in ("merchant_id", "id", "chain_id")]
+    return AuditedPayment(merchant_id, payment_id, chain_id, _decode(PAYMENT_ROWS, row))
 
 
 def _read_registration_row(row: Row) -> AuditedRegistration:
@@ -161,10 +158,9 @@ def _read_run_row(row: Row) -> AuditedRun:
     return AuditedRun(merchant_id, schedule_id, due_at, _decode(schedules.RUNS, row))
 
 
-_at = {column.name: place for place, column in enumerate(SHOWN)}
 _sealed = (schema.registrations.c.sealed_account, schema.registrations.c.sealed_token)
 
-PAYMENTS = AuditedTable(SHOWN, _read_payment_row)
+PAYMENTS = AuditedTable(PAYMENT_ROWS.columns, _read_payment_row)
 ENTRIES = _audit_raw(schema.ledger, Entry)
 EVENTS = _audit_raw(schema.outbox, Event)
 JOBS = _audit_raw(schema.jobs, Job)
@@ -184,18 +180,18 @@ LINKS = _audit_decoded(links.LINKS)
 # ---- chains ----
 
 _is_first = schema.payments.c.chain_id.is_(None)
-_FIRSTS = AuditedTable(SHOWN, _read_payment_row, BY_ID, _is_first, rows_max=FIRSTS_PAGE)
-_FOLLOWERS = AuditedTable(SHOWN, _read_payment_row, ["merchant_id", "chain_id", "position", "id"], ~_is_first)
+_FIRSTS = AuditedTable(PAYMENT_ROWS.columns, _read_payment_row, BY_ID, _is_first, rows_max=FIRSTS_PAGE)
+_FOLLOWERS = AuditedTable(
+    PAYMENT_ROWS.columns, _read_payment_row, ["merchant_id", "chain_id", "position", "id"], ~_is_first
+)
 # One statement sees one moment, so a chain that is read by it agrees with itself while others write.
 _chain = Statement(
-    sa.select(*SHOWN)
-    .where(
+    PAYMENT_ROWS.select(
         schema.payments.c.merchant_id == sa.bindparam("merchant_id"),
         sa.or_(
             schema.payments.c.id == sa.bindparam("first_id"), schema.payments.c.chain_id == sa.bindparam("first_id")
         ),
-    )
-    .order_by(schema.payments.c.position, schema.payments.c.id)
+    ).order_by(schema.payments.c.position, schema.payments.c.id)
 )
 
 
@@ -258,7 +254,7 @@ class FiledGroup(msgspec.Struct, frozen=True):
 
 
 _sample = Statement(
-    sa.select(*SHOWN, schema.payments.c.sealed_account)
+    sa.select(*PAYMENT_ROWS.columns, schema.payments.c.sealed_account)
     .order_by(schema.payments.c.merchant_id, schema.payments.c.id)
     .limit(LIMIT)
 )
@@ -291,7 +287,9 @@ _counts = {
 async def sample_sealed(db: Database, limit: int) -> list[SealedSample]:
     """Returns those of the first payments that are signed, with their sealed accounts."""
     rows = await db.fetch(_sample, {"limit": limit})
-    return [SealedSample(_read_payment_row(row[:-1]), row[-1]) for row in rows if row[_at["mac"]] is not None]
+    return [
+        SealedSample(_read_payment_row(row[:-1]), row[-1]) for row in rows if row[PAYMENT_ROWS.at["mac"]] is not None
+    ]
 
 
 async def list_filed_groups(db: Database, merchant_id: MerchantId, file_ids: Sequence[str]) -> list[FiledGroup]:

@@ -1,11 +1,12 @@
-"""The two writes of every payment, shaped for group commit: one statement per batch or a few per row.
+"""The two writes of every payment, each described once: for a batch of PostgreSQL, for one row, and for a unit.
 
-What a row means is decided by its noun's file; how a batch is gathered and sent, by the batcher and the drivers.
+What a row means is decided by the module of its table; how batches are gathered and sent, by the drivers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -13,12 +14,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.store.schema import outbox, payments
-from tollgate.store.statements import Statement
+from tollgate.store.schema import idempotency_records, jobs, ledger, outbox, payments
+from tollgate.store.statements import Dialect, Statement, Write
 
 Row = tuple[Any, ...]
 Run = Callable[[str, Sequence[Any]], int]
-"""Runs one text on the SQLite writer and answers how many rows it changed."""
+"""Runs one text on the SQLite writer and returns how many rows it changed."""
 Columns = tuple[tuple[str, str], ...]
 """Name and PostgreSQL type of each member of a row, in order."""
 
@@ -27,7 +28,7 @@ Columns = tuple[tuple[str, str], ...]
 class BatchText:
     """One PostgreSQL statement for any number of rows, and a shorter one for exactly one row.
 
-    A guarded text answers the positions (from 1) of the rows it accepted; any other accepts all or fails.
+    A guarded text returns the positions (from 1) of the rows it accepted; any other accepts all or fails.
     """
 
     width: int
@@ -37,10 +38,23 @@ class BatchText:
     is_guarded: bool
 
 
+class Part:
+    """A statement about one row, whose parameters are members of the row, and the same about all rows of a batch."""
+
+    def __init__(self, text: str, batch: str, *, needs: str | None = None, is_guard: bool = False) -> None:
+        """Leaves out a part that needs a member which is None, and refuses a row in which a guard changes nothing.
+
+        A guard is the first part.
+        """
+        self.statement, self.batch = Statement(sa.text(text), is_write=True), batch
+        self.needs, self.is_guard = needs, is_guard
+
+
 @dataclass(frozen=True, slots=True)
 class HotWrite:
     name: str
     columns: Columns
+    parts: Sequence[Part]
     lean: BatchText
     """For batches in which no row is rich: most payments have no key and owe nothing."""
     rich: BatchText
@@ -53,93 +67,125 @@ class HotWrite:
     def name_members(self, row: Row) -> dict[str, Any]:
         return dict(zip((name for name, _ in self.columns), row, strict=True))
 
-
-def _place(columns: Columns, name: str) -> int:
-    return [column for column, _ in columns].index(name)
-
-
-def _pick(columns: Columns, names: Sequence[str]) -> Callable[[Row], Sequence[Any]]:
-    return itemgetter(*[_place(columns, name) for name in names])
+    def make_writes(self, row: Row) -> list[Write]:
+        """Returns the same as writes of a unit that does more in one commit."""
+        members = self.name_members(row)
+        wanted = [part for part in self.parts if part.needs is None or members[part.needs] is not None]
+        return [Write(part.statement, members, 1 if part.is_guard else None) for part in wanted]
 
 
-def _make_text(template: str, columns: Columns, *, is_guarded: bool) -> BatchText:
-    """GIVEN in the template becomes the rows: arrays of them, or the single one. Lean columns begin a rich row."""
+_TYPES = {sa.Text: "text", sa.BigInteger: "int8", sa.SmallInteger: "int2", sa.LargeBinary: "bytea"}
+
+
+def _type_columns(columns: Mapping[str, sa.Column[Any]]) -> Columns:
+    return tuple((name, _TYPES[type(column.type)]) for name, column in columns.items())
+
+
+def _read_from(rows: str, text: str) -> str:
+    """Returns a text with the columns of these rows in place of its parameters."""
+    return re.sub(r":(\w+)", rf"{rows}.\1", text)
+
+
+def _name_values(*same: str, **others: str) -> dict[str, str]:
+    """Returns the parameter of each column, which is called like the column or as it says."""
+    return {name: f":{name}" for name in same} | {name: f":{member}" for name, member in others.items()}
+
+
+def _render_insert(table: sa.Table, values: Mapping[str, str], rows: str = "") -> str:
+    """Inserts one row of parameters, or all rows of that name."""
+    names, texts = ", ".join(values), ", ".join(values.values())
+    source = f"SELECT {_read_from(rows, texts)} FROM {rows}" if rows else f"VALUES ({texts})"
+    return f"INSERT INTO {table.name} ({names}) {source}"
+
+
+def _make_text(columns: Columns, queries: Sequence[str], last: str, *, is_guarded: bool) -> BatchText:
+    """The queries and the last one read `given`: the rows of arrays, or the single one. `n` is the place of a row."""
     names = ", ".join(name for name, _ in columns)
     arrays = ", ".join(f"${place}::{kind}[]" for place, (_, kind) in enumerate(columns, 1))
     values = ", ".join(f"${place}::{kind} AS {name}" for place, (name, kind) in enumerate(columns, 1))
-    return BatchText(
-        width=len(columns),
-        many=template.replace("GIVEN", f"unnest({arrays}) WITH ORDINALITY AS given({names}, n)"),
-        one=template.replace("GIVEN", f"(SELECT {values}, 1 AS n) AS given"),
-        is_guarded=is_guarded,
-    )
+    many, one = f"SELECT * FROM unnest({arrays}) WITH ORDINALITY AS given({names}, n)", f"SELECT {values}, 1 AS n"
+    many, one = (f"WITH {', '.join([f'given AS ({given})', *queries])} {last}" for given in (many, one))
+    return BatchText(len(columns), many, one, is_guarded)
 
 
-def _array_type(column: sa.Column[Any]) -> str:
-    return {sa.Text: "text", sa.BigInteger: "int8", sa.SmallInteger: "int2", sa.LargeBinary: "bytea"}[type(column.type)]
+def _make_row_writer(columns: Columns, parts: Sequence[Part]) -> Callable[[Run, Row], bool]:
+    places: dict[str | None, int] = {name: place for place, (name, _) in enumerate(columns)}
+    compiled = [(part, part.statement.compiled_for(Dialect.SQLITE)) for part in parts]
+    bound = [
+        (each.text, itemgetter(*[places[name] for name in each.names]), places.get(part.needs), part.is_guard)
+        for part, each in compiled
+    ]
+
+    def write_row(run: Run, row: Row) -> bool:
+        for text, pick, needed_at, is_guard in bound:
+            if needed_at is not None and row[needed_at] is None:
+                continue
+            if not run(text, pick(row)) and is_guard:
+                return False
+        return True
+
+    return write_row
 
 
-# ---- start: an attempt, and the claim of its idempotency key ----
+# ---- start: an attempt, and its idempotency key ----
 
 AT_START = {"state": "0", "outcome": "NULL", "result_code": "''", "details": "'{}'", "completed_at": "NULL"}
 """A started attempt has no result yet, so these stand in the text instead of travelling in every row."""
 
+# What begins a chain follows nothing, is not signed yet and has an untouched balance, which is the table's default.
 _LEFT_OUT = {*AT_START, "action", "chain_id", "mac"}
-"""What begins a chain follows nothing, is not sealed yet and has an untouched balance, which is the table's default."""
-
-_STARTED: Columns = tuple(
-    (c.name, _array_type(c)) for c in payments.columns if c.name not in _LEFT_OUT and c.server_default is None
+_BESIDE = ("sealed_account", "idempotency_key")
+START_MEMBERS = tuple(
+    column.name
+    for column in payments.columns
+    if column.name not in {*_LEFT_OUT, *_BESIDE} and not column.server_default
 )
-START_COLUMNS: Columns = (*_STARTED, ("fingerprint", "bytea"), ("claimed_at", "int8"))
-_started_names = ", ".join(name for name, _ in _STARTED)
-_fixed_names, _fixed_values = ", ".join(AT_START), ", ".join(AT_START.values())
-_idempotency_picks = ("channel_id", "idempotency_key", "merchant_id", "fingerprint", "id", "claimed_at")
+"""The columns of a started attempt that are members of a payment; the row goes on with those of its account and key."""
 
-INSERT_IDEMPOTENCY_KEY = (
-    "INSERT INTO idempotency_keys (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
+_lean_start = _type_columns({name: payments.c[name] for name in (*START_MEMBERS, *_BESIDE)})
+START_COLUMNS: Columns = (
+    *_lean_start,
+    *_type_columns({"fingerprint": idempotency_records.c.fingerprint, "claimed_at": idempotency_records.c.created_at}),
 )
-# A claim past its lifetime counts as absent, so the next request may take the key over.
-TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
+_payment_values = _name_values(*START_MEMBERS, *_BESIDE) | AT_START
+_key_values = _name_values(
+    "channel_id", "merchant_id", "fingerprint", key="idempotency_key", payment_id="id", created_at="claimed_at"
+)
+# A key past its lifetime counts as absent, so the next request may take it over.
+_TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
  payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
  WHERE idempotency_keys.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
-_INSERT_PAYMENT = f"INSERT INTO payments ({_started_names}, {_fixed_names})"
-
-
-# The word GIVEN stands for the rows.
-_START_LEAN = f"{_INSERT_PAYMENT} SELECT {_started_names}, {_fixed_values} FROM GIVEN"
-# Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in a batch is no
-# error that would send the whole batch down the slow path.
-_START_RICH = f"""
-WITH given AS MATERIALIZED (SELECT * FROM GIVEN),
-first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given WHERE idempotency_key IS NOT NULL
- ORDER BY channel_id, idempotency_key, n),
-claimed AS ({INSERT_IDEMPOTENCY_KEY}
- SELECT {", ".join(_idempotency_picks)} FROM first {TAKE_OVER} RETURNING payment_id),
-started AS ({_INSERT_PAYMENT} SELECT {_started_names}, {_fixed_values} FROM given
- WHERE idempotency_key IS NULL OR id = ANY (ARRAY(SELECT payment_id FROM claimed)) RETURNING id)
-SELECT n FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))"""
-
-_PAYMENT_TEXT = f"{_INSERT_PAYMENT} VALUES ({', '.join('?' * len(_STARTED))}, {_fixed_values})"
-_IDEMPOTENCY_TEXT = f"{INSERT_IDEMPOTENCY_KEY} VALUES (?, ?, ?, ?, ?, ?) {TAKE_OVER}"
-_pick_idempotency_key = _pick(START_COLUMNS, _idempotency_picks)
-_key_at = _place(START_COLUMNS, "idempotency_key")
-_started_width = len(_STARTED)
-
-
-def _start_row(run: Run, row: Row) -> bool:
-    if row[_key_at] is not None and not run(_IDEMPOTENCY_TEXT, _pick_idempotency_key(row)):
-        return False
-    run(_PAYMENT_TEXT, row[:_started_width])
-    return True
-
+TAKE_KEY = Part(
+    f"{_render_insert(idempotency_records, _key_values)} {_TAKE_OVER}",
+    f"{_render_insert(idempotency_records, _key_values, 'first')} {_TAKE_OVER} RETURNING payment_id",
+    needs="idempotency_key",
+    is_guard=True,
+)
+_insert_payment = Part(_render_insert(payments, _payment_values), _render_insert(payments, _payment_values, "given"))
+_start_parts = (TAKE_KEY, _insert_payment)
+_key_at = len(START_MEMBERS) + _BESIDE.index("idempotency_key")
 
 START = HotWrite(
     name="start",
     columns=START_COLUMNS,
-    lean=_make_text(_START_LEAN, _STARTED, is_guarded=False),
-    rich=_make_text(_START_RICH, START_COLUMNS, is_guarded=True),
+    parts=_start_parts,
+    lean=_make_text(_lean_start, [], _insert_payment.batch, is_guarded=False),
+    rich=_make_text(
+        START_COLUMNS,
+        [
+            # Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in a
+            # batch is no error that would send the whole batch down the slow path.
+            "first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given WHERE idempotency_key IS NOT NULL"
+            " ORDER BY channel_id, idempotency_key, n)",
+            f"taken AS ({TAKE_KEY.batch})",
+            f"started AS ({_insert_payment.batch} WHERE idempotency_key IS NULL"
+            " OR id = ANY (ARRAY(SELECT payment_id FROM taken)) RETURNING id)",
+        ],
+        "SELECT n FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))",
+        is_guarded=True,
+    ),
     is_rich=lambda row: row[_key_at] is not None,
-    write_row=_start_row,
+    write_row=_make_row_writer(START_COLUMNS, _start_parts),
     is_written=Statement(
         sa.select(payments.c.id).where(
             payments.c.merchant_id == sa.bindparam("merchant_id"),
@@ -150,113 +196,84 @@ START = HotWrite(
     ),
 )
 
-# ---- settle: the result, its event, its line in the book, the recovery task still owed, the answer of its claim ----
+# ---- complete: the result, its event, its ledger entry, the recovery task still owed, the answer of its key ----
 
-_SETTLED: Columns = (
-    ("merchant_id", "text"),
-    ("id", "text"),
-    ("state", "int2"),
-    ("outcome", "text"),
-    ("result_code", "text"),
-    ("details", "text"),
-    ("completed_at", "int8"),
-    ("event_id", "text"),
-    ("event_topic", "text"),
-    ("mac", "bytea"),
-    ("source", "text"),
-    ("target", "text"),
-    ("channel_id", "text"),
-    ("currency", "text"),
-    ("amount", "int8"),
+PAYMENT_COMPLETED = "payment.settled"
+
+RESULT = ("state", "outcome", "result_code", "details", "completed_at", "mac")
+COMPLETION_MEMBERS = ("merchant_id", "id", *RESULT, "channel_id", "currency", "amount")
+"""The columns of a completed attempt that are members of a payment; the row goes on with what is written elsewhere."""
+
+_lean_completion = _type_columns(
+    {name: payments.c[name] for name in COMPLETION_MEMBERS}
+    | {"expected": payments.c.state, "event_id": outbox.c.id, "source": ledger.c.source, "target": ledger.c.target}
 )
 COMPLETION_COLUMNS: Columns = (
-    *_SETTLED,
-    ("job_id", "text"),
-    ("job_topic", "text"),
-    ("job_due_at", "int8"),
-    ("status", "int2"),
-    ("body", "bytea"),
+    *_lean_completion,
+    *_type_columns({"job_id": jobs.c.id, "job_topic": jobs.c.topic, "job_due_at": jobs.c.due_at}),
+    *_type_columns({"status": idempotency_records.c.status, "body": idempotency_records.c.body}),
 )
-COMPLETED = ("state", "outcome", "result_code", "details", "completed_at", "mac")
-_event_picks = ("merchant_id", "event_id", "id", "event_topic", "completed_at", "result_code")
-_job_picks = ("merchant_id", "job_id", "job_topic", "id", "job_due_at")
-
-_entry_picks = (
-    "merchant_id",
-    "event_id",
-    "id",
-    "channel_id",
-    "currency",
-    "source",
-    "target",
-    "amount",
-    "completed_at",
-)
-
-_INSERT_ENTRY = (
-    "INSERT INTO ledger_entries (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)"
-)
-_INSERT_EVENT = "INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)"
-_INSERT_JOB = "INSERT INTO jobs (merchant_id, id, topic, subject_id, due_at, leased_until, lease_owner, tries, body)"
-_NEW_JOB = "0, NULL, 0, '{}'"
+_set_result = f"UPDATE payments SET {', '.join(f'{name} = :{name}' for name in RESULT)}"
 # Spelled so that no planner takes the index of attempts in flight for it: that index is full of entries that are dead
 # until the next vacuum, and scanning it instead of using the primary key was seen to cost a factor of ten.
-_STILL_STARTED = "payments.state + 0 = 0"
+_is_expected = "payments.merchant_id = :merchant_id AND payments.id = :id AND payments.state + 0 = :expected"
+# A key replays the first answer, also where the payment waited for its shopper and was completed again.
+_set_answer = "UPDATE idempotency_keys SET status = :status, body = :body FROM"
+_is_its_key = """idempotency_keys.channel_id = completed.channel_id AND idempotency_keys.key = completed.idempotency_key
+ AND idempotency_keys.merchant_id = completed.merchant_id AND idempotency_keys.payment_id = completed.id
+ AND idempotency_keys.status IS NULL"""
 
-# Two rows for one payment in a batch: the update takes one of them and returns its position, so the other is refused.
-_COMPLETE_LEAN = f"""
-WITH settled AS (UPDATE payments SET {", ".join(f"{name} = given.{name}" for name in COMPLETED)} FROM GIVEN
- WHERE payments.merchant_id = given.merchant_id AND payments.id = given.id AND {_STILL_STARTED}
- RETURNING given.*, payments.idempotency_key),
-posted AS ({_INSERT_ENTRY} SELECT {", ".join(_entry_picks)} FROM settled WHERE source IS NOT NULL),
-announced AS ({_INSERT_EVENT} SELECT {", ".join(_event_picks)} FROM settled)"""
-_COMPLETE_RICH = f"""{_COMPLETE_LEAN},
-owed AS ({_INSERT_JOB} SELECT {", ".join(_job_picks)}, {_NEW_JOB} FROM settled WHERE job_id IS NOT NULL),
-answered AS (UPDATE idempotency_keys SET status = settled.status, body = settled.body FROM settled
- WHERE idempotency_keys.channel_id = settled.channel_id AND idempotency_keys.key = settled.idempotency_key
- AND idempotency_keys.merchant_id = settled.merchant_id AND idempotency_keys.payment_id = settled.id
- AND settled.status IS NOT NULL AND idempotency_keys.status IS NULL)"""
-_POSITIONS = " SELECT n FROM settled"
 
-_COMPLETE_TEXT = (
-    f"UPDATE payments SET {', '.join(f'{name} = ?' for name in COMPLETED)}"
-    f" WHERE merchant_id = ? AND id = ? AND {_STILL_STARTED}"
+def _insert_completed(table: sa.Table, values: Mapping[str, str], needs: str | None = None) -> Part:
+    condition = "" if needs is None else f" WHERE completed.{needs} IS NOT NULL"
+    return Part(_render_insert(table, values), _render_insert(table, values, "completed") + condition, needs=needs)
+
+
+_set_result_part = Part(
+    f"{_set_result} WHERE {_is_expected}",
+    # Two rows for one payment in a batch: the update takes one of them and returns its place, so the other is refused.
+    _read_from("given", f"{_set_result} FROM given WHERE {_is_expected} RETURNING given.*, payments.idempotency_key"),
+    is_guard=True,
 )
-_ENTRY_TEXT = f"{_INSERT_ENTRY} VALUES ({', '.join('?' * len(_entry_picks))})"
-_EVENT_TEXT = f"{_INSERT_EVENT} VALUES (?, ?, ?, ?, ?, ?)"
-_JOB_TEXT = f"{_INSERT_JOB} VALUES (?, ?, ?, ?, ?, {_NEW_JOB})"
-# A key replays the first answer, also where the payment waited for its shopper and was settled again.
-_ANSWER_TEXT = """UPDATE idempotency_keys SET status = ?, body = ? WHERE payment_id = ? AND status IS NULL AND
- (channel_id, key, merchant_id) =
- (SELECT channel_id, idempotency_key, merchant_id FROM payments WHERE merchant_id = ? AND id = ?)"""
-_pick_completed = _pick(COMPLETION_COLUMNS, (*COMPLETED, "merchant_id", "id"))
-_pick_event = _pick(COMPLETION_COLUMNS, _event_picks)
-_pick_entry = _pick(COMPLETION_COLUMNS, _entry_picks)
-_pick_job = _pick(COMPLETION_COLUMNS, _job_picks)
-_pick_answer = _pick(COMPLETION_COLUMNS, ("status", "body", "id", "merchant_id", "id"))
-_source_at, _job_at, _status_at = (_place(COMPLETION_COLUMNS, name) for name in ("source", "job_id", "status"))
+_event_values = _name_values("merchant_id", "result_code", id="event_id", subject_id="id", created_at="completed_at")
+_entry_values = _name_values(
+    *("merchant_id", "channel_id", "currency", "source", "target", "amount"),
+    id="event_id",
+    payment_id="id",
+    posted_at="completed_at",
+)
+_job_values = _name_values("merchant_id", id="job_id", topic="job_topic", subject_id="id", due_at="job_due_at")
+_lean_parts = (
+    _insert_completed(outbox, _event_values | {"topic": f"'{PAYMENT_COMPLETED}'"}),
+    _insert_completed(ledger, _entry_values, "source"),
+)
+_rich_parts = (
+    _insert_completed(jobs, _job_values | {"leased_until": "0", "tries": "0", "body": "'{}'"}, "job_id"),
+    Part(
+        f"{_set_answer} payments AS completed"
+        f" WHERE completed.merchant_id = :merchant_id AND completed.id = :id AND {_is_its_key}",
+        _read_from("completed", f"{_set_answer} completed WHERE {_is_its_key} AND :status IS NOT NULL"),
+        needs="status",
+    ),
+)
+_job_at, _status_at = ([name for name, _ in COMPLETION_COLUMNS].index(name) for name in ("job_id", "status"))
+_completion_parts = (_set_result_part, *_lean_parts, *_rich_parts)
 
 
-def _complete_row(run: Run, row: Row) -> bool:
-    if not run(_COMPLETE_TEXT, _pick_completed(row)):
-        return False
-    run(_EVENT_TEXT, _pick_event(row))
-    if row[_source_at] is not None:
-        run(_ENTRY_TEXT, _pick_entry(row))
-    if row[_job_at] is not None:
-        run(_JOB_TEXT, _pick_job(row))
-    if row[_status_at] is not None:
-        run(_ANSWER_TEXT, _pick_answer(row))
-    return True
+def _make_completion(columns: Columns, parts: Sequence[Part]) -> BatchText:
+    queries = [f"completed AS ({_set_result_part.batch})"]
+    queries += [f"part_{number} AS ({part.batch})" for number, part in enumerate(parts)]
+    return _make_text(columns, queries, "SELECT n FROM completed", is_guarded=True)
 
 
 COMPLETE = HotWrite(
-    name="settle",
+    name="complete",
     columns=COMPLETION_COLUMNS,
-    lean=_make_text(_COMPLETE_LEAN + _POSITIONS, _SETTLED, is_guarded=True),
-    rich=_make_text(_COMPLETE_RICH + _POSITIONS, COMPLETION_COLUMNS, is_guarded=True),
+    parts=_completion_parts,
+    lean=_make_completion(_lean_completion, _lean_parts),
+    rich=_make_completion(COMPLETION_COLUMNS, (*_lean_parts, *_rich_parts)),
     is_rich=lambda row: row[_job_at] is not None or row[_status_at] is not None,
-    write_row=_complete_row,
+    write_row=_make_row_writer(COMPLETION_COLUMNS, _completion_parts),
     # The event shares the commit and is never changed, while the payment may have moved on since.
     is_written=Statement(
         sa.select(outbox.c.id).where(

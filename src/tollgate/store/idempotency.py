@@ -8,18 +8,19 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.store.codec import Codec
 from tollgate.store.database import Database
-from tollgate.store.hot import INSERT_IDEMPOTENCY_KEY, TAKE_OVER
+from tollgate.store.hot import TAKE_KEY
 from tollgate.store.schema import idempotency_records, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
 
 NO_PAYMENT = PaymentId("")
-"""In a claim of what makes no payment; such a claim is written together with its answer."""
+"""Stands in the record of what makes no payment; such a record is written together with its answer."""
 
 
 class Answer(Protocol):
-    """What an idempotency key replays."""
+    """An answer that an idempotency key replays."""
 
     @property
     def status(self) -> int: ...
@@ -29,7 +30,7 @@ class Answer(Protocol):
 
 
 class IdempotencyRecord(msgspec.Struct, frozen=True):
-    """Without a status the first request is still running."""
+    """A key without a status belongs to a request that is still running."""
 
     channel_id: ChannelId
     key: str
@@ -41,65 +42,30 @@ class IdempotencyRecord(msgspec.Struct, frozen=True):
     body: bytes | None
 
 
-_COLUMNS = [idempotency_records.c[name] for name in IdempotencyRecord.__struct_fields__]
+KEYS = Codec(idempotency_records, IdempotencyRecord, key=("channel_id", "key", "merchant_id"))
+
 _find = Statement(
-    sa.select(*_COLUMNS).where(
+    KEYS.select(
         idempotency_records.c.channel_id == sa.bindparam("channel_id"),
         idempotency_records.c.key == sa.bindparam("key"),
         idempotency_records.c.created_at >= sa.bindparam("cutoff"),
     ),
     is_quick=True,
 )
+_is_key_of_payment = sa.and_(
+    idempotency_records.c.channel_id == payments.c.channel_id,
+    idempotency_records.c.key == payments.c.idempotency_key,
+    idempotency_records.c.merchant_id == payments.c.merchant_id,
+    idempotency_records.c.payment_id == payments.c.id,
+)
 _find_of_payment = Statement(
-    sa.select(*_COLUMNS)
-    .select_from(
-        payments.join(
-            idempotency_records,
-            sa.and_(
-                idempotency_records.c.channel_id == payments.c.channel_id,
-                idempotency_records.c.key == payments.c.idempotency_key,
-                idempotency_records.c.merchant_id == payments.c.merchant_id,
-                idempotency_records.c.payment_id == payments.c.id,
-            ),
-        )
+    KEYS.select(payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id")).select_from(
+        payments.join(idempotency_records, _is_key_of_payment)
     )
-    .where(payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
 )
-_oldest = (
-    sa.select(idempotency_records.c.channel_id, idempotency_records.c.key, idempotency_records.c.merchant_id)
-    .where(idempotency_records.c.created_at < sa.bindparam("before"))
-    .order_by(idempotency_records.c.created_at)
-    .limit(sa.bindparam("limit"))
-    .with_for_update(skip_locked=True)
-)
-_purge = Statement(
-    sa.delete(idempotency_records)
-    .where(
-        sa.tuple_(idempotency_records.c.channel_id, idempotency_records.c.key, idempotency_records.c.merchant_id).in_(
-            _oldest
-        )
-    )
-    .returning(idempotency_records.c.key)
-)
+_answer = KEYS.update(new=["status", "body"])
 
-
-_idempotency_key = Statement(
-    sa.text(
-        f"{INSERT_IDEMPOTENCY_KEY} VALUES (:channel_id, :key, :merchant_id, :fingerprint, :payment_id, :at) {TAKE_OVER}"
-    ),
-    is_write=True,
-)
-
-
-_answer = Statement(
-    sa.update(idempotency_records)
-    .where(
-        idempotency_records.c.channel_id == sa.bindparam("of_channel_id"),
-        idempotency_records.c.key == sa.bindparam("of_key"),
-        idempotency_records.c.merchant_id == sa.bindparam("of_merchant_id"),
-    )
-    .values(status=sa.bindparam("new_status"), body=sa.bindparam("new_body"))
-)
+purge_idempotency_records = KEYS.purge(idempotency_records.c.created_at)
 
 
 def idempotency_writes(idempotency_key: IdempotencyKey, payment: Payment) -> list[Write]:
@@ -110,43 +76,31 @@ def idempotency_writes(idempotency_key: IdempotencyKey, payment: Payment) -> lis
 def answered_idempotency_writes(
     idempotency_key: IdempotencyKey, merchant_id: MerchantId, answer: Answer
 ) -> list[Write]:
-    """For what is done in one unit and makes no payment: takes the key and keeps the answer with it."""
-    params = {
-        "of_channel_id": idempotency_key.channel_id,
-        "of_key": idempotency_key.key,
-        "of_merchant_id": merchant_id,
-        "new_status": answer.status,
-        "new_body": answer.body,
-    }
-    return [_take(idempotency_key, merchant_id, NO_PAYMENT), Write(_answer, params, rows=1)]
+    """Takes the key and keeps the answer with it, for what is done in one unit and makes no payment."""
+    key = (idempotency_key.channel_id, idempotency_key.key, merchant_id)
+    kept = _answer.by_key(*key, new_status=answer.status, new_body=answer.body)
+    return [_take(idempotency_key, merchant_id, NO_PAYMENT), *kept]
 
 
 def _take(idempotency_key: IdempotencyKey, merchant_id: MerchantId, payment_id: PaymentId) -> Write:
     params = {
         "channel_id": idempotency_key.channel_id,
-        "key": idempotency_key.key,
+        "idempotency_key": idempotency_key.key,
         "merchant_id": merchant_id,
         "fingerprint": idempotency_key.fingerprint,
-        "payment_id": payment_id,
-        "at": idempotency_key.created_at,
+        "id": payment_id,
+        "claimed_at": idempotency_key.created_at,
     }
-    return Write(_idempotency_key, params, rows=1)
+    return Write(TAKE_KEY.statement, params, rows=1)
 
 
 async def find_idempotency_record(
     db: Database, channel_id: ChannelId, key: str, cutoff: Instant
 ) -> IdempotencyRecord | None:
-    """A claim made before the cutoff has outlived its lifetime and counts as absent."""
-    row = await db.fetch_one(_find, {"channel_id": channel_id, "key": key, "cutoff": cutoff})
-    return None if row is None else IdempotencyRecord(*row)
+    """Finds the record of a key; one made before the cutoff has outlived its lifetime and counts as absent."""
+    return await KEYS.fetch_one(db, _find, {"channel_id": channel_id, "key": key, "cutoff": cutoff})
 
 
 async def find_idempotency_record_of(db: Database, payment: Payment) -> IdempotencyRecord | None:
-    """Finds the claim with which a payment was started; None if it had none, or another request has the key now."""
-    row = await db.fetch_one(_find_of_payment, {"merchant_id": payment.merchant_id, "id": payment.id})
-    return None if row is None else IdempotencyRecord(*row)
-
-
-async def purge_idempotency_records(db: Database, before: Instant, limit: int) -> int:
-    """Remove the oldest; how many went."""
-    return len(await db.fetch(_purge, {"before": before, "limit": limit}))
+    """Finds the key with which a payment was started; None if it had none, or another request has the key now."""
+    return await KEYS.fetch_one(db, _find_of_payment, {"merchant_id": payment.merchant_id, "id": payment.id})

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from tollgate.payments.payment import Payment, State
 from tollgate.store.codec import LIMIT, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
-from tollgate.store.payment_rows import SHOWN, read_payment
+from tollgate.store.payments import PAYMENTS, read_payment
 from tollgate.store.schema import OPEN_INSTRUCTION, instructions, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId
@@ -97,7 +97,7 @@ _batches = Statement(
     .order_by(*_BATCH)
 )
 _due = Statement(
-    sa.select(*INSTRUCTIONS.columns, *SHOWN, _account.c.sealed_account)
+    sa.select(*INSTRUCTIONS.columns, *PAYMENTS.columns, _account.c.sealed_account)
     .select_from(sa.join(sa.join(instructions, payments, _own), _account, _named))
     .where(_is_open, _is_due, _is_approved, _in_batch)
     .order_by(instructions.c.due_on, instructions.c.id)
@@ -147,7 +147,7 @@ async def list_due_batches(db: Database, until: date) -> list[Batch]:
 async def list_due(db: Database, batch: Batch, until: date, limit: int) -> list[DueInstruction]:
     """Lists the oldest first."""
     rows = await db.fetch(_due, _make_batch_params(batch) | {"until": until.isoformat(), "limit": limit})
-    own, shown = len(INSTRUCTIONS.columns), len(INSTRUCTIONS.columns) + len(SHOWN)
+    own, shown = len(INSTRUCTIONS.columns), len(INSTRUCTIONS.columns) + len(PAYMENTS.columns)
     return [DueInstruction(INSTRUCTIONS.decode(row[:own]), read_payment(row[own:shown]), row[shown]) for row in rows]
 
 

@@ -97,9 +97,6 @@ async def postpone_job(db: Database, job: Job, due_at: Instant, failures: int = 
     return await db.write(postpone_job_writes(job, due_at, failures), label="job postponed")
 
 
-PAYMENT_COMPLETED = "payment.settled"
-
-
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     merchant_id: MerchantId

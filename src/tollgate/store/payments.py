@@ -1,272 +1,248 @@
-"""Payments: started, settled, read again. Whether a settlement is right was decided before it arrives here."""
+"""Payments and their chains: started, completed, read again, with the balances and ledger entries that they move.
+
+What may follow what, and whether a completion is right, is decided before.
+"""
 
 from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from tollgate.payments.completion import Completion, find_entry_accounts, list_entries
+from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closures
 from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
-from tollgate.store import payment_rows
-from tollgate.store.chains import balance_change_writes, post_entry_writes
+from tollgate.store import hot
 from tollgate.store.checkouts import end_attempt_writes
-from tollgate.store.database import Database
-from tollgate.store.hot import COMPLETE, START
+from tollgate.store.codec import UNREADABLE, ZERO, Codec, bind
+from tollgate.store.database import Database, Unreadable
 from tollgate.store.idempotency import Answer, idempotency_writes
-from tollgate.store.jobs import PAYMENT_COMPLETED, Job, append_event_writes, ensure_job_writes, insert_job_writes
+from tollgate.store.jobs import Event, Job, ensure_job_writes
 from tollgate.store.registrations import end_payment_writes
-from tollgate.store.schema import STARTED, idempotency_records, payments
+from tollgate.store.schema import STARTED, ledger, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
 
-# ---- the two hot writes ----
+_log = logging.getLogger("tollgate.store")
 
-_NO_REPORT_ENTRY = (None, None)
+PAYMENTS = Codec(payments, Payment)
+ENTRIES = Codec(ledger, Entry)
+
+# ---- starting ----
+
+_first = payments.alias("first")
+# Changing the balance of the first payment has numbered the transaction before it is inserted in the same unit.
+_next_position = (
+    sa.select(_first.c.chain_length)
+    .where(_first.c.merchant_id == sa.bindparam("merchant_id"), _first.c.id == sa.bindparam("chain_id"))
+    .scalar_subquery()
+)
+_insert_follow_up = PAYMENTS.insert("idempotency_key", position=_next_position)
+_encode_started = PAYMENTS.make_row_encoder(hot.START_MEMBERS)
+_NO_KEY = (None, None, None)
+
+
+def _make_start_row(payment: Payment, sealed_account: bytes | None, key: IdempotencyKey | None) -> hot.Row:
+    if payment.state is not State.STARTED or payment.chain_id is not None:
+        raise ValueError("only an attempt that begins a chain and has no result yet can be started so")
+    taken = _NO_KEY if key is None else (key.key, key.fingerprint, key.created_at)
+    return (*_encode_started(payment), sealed_account, *taken)
 
 
 async def start_payment(
     db: Database, payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
 ) -> bool:
-    """Makes the attempt durable before anything is sent. False: its idempotency key is taken; nothing was written."""
-    if payment.state is not State.STARTED:
-        raise ValueError("only an attempt that has no result yet can be started")
-    money, card = payment.money, payment.card
-    return await db.submit(
-        START,
-        (
-            payment.merchant_id,
-            payment.id,
-            payment.channel_id,
-            payment.payment_type,
-            money.hundredths,
-            money.currency,
-            payment.brand,
-            payment.method,
-            payment.descriptor,
-            payment.short_id,
-            payment.ndc,
-            payment.created_at,
-            payment.deadline_at,
-            payment.test_mode,
-            payment.merchant_transaction_id,
-            payment.referenced_id,
-            payment.checkout_id,
-            payment.registration_id,
-            payment.return_url,
-            None if card is None else payment_rows.encode_card(card),
-            payment_rows.encode_map(payment.echo),
-            None if idempotency_key is None else idempotency_key.key,
-            sealed_account,
-            payment.lifecycle_id,
-            None if idempotency_key is None else idempotency_key.fingerprint,
-            None if idempotency_key is None else idempotency_key.created_at,
-        ),
-        label="payment started",
-    )
-
-
-async def complete_payment(
-    db: Database, completion: Completion, answer: Answer | None, *, label: str = "completion"
-) -> bool:
-    """Writes result, event, ledger entry, recovery task and stored answer in one commit; False if another completed it.
-
-    For what begins a chain; a later transaction also moves balances and is settled by `complete_follow_up`.
-    """
-    if completion.registration is not None or completion.checkout is not None:
-        return await db.write(completion_writes(completion, answer), label=label)
-    payment, recovery_task, money = completion.payment, completion.recovery_task, completion.payment.money
-    completed_at = payment_rows.get_completed_at(payment)
-    source, target = find_entry_accounts(payment) or _NO_REPORT_ENTRY
-    return await db.submit(
-        COMPLETE,
-        (
-            payment.merchant_id,
-            payment.id,
-            int(payment.state),
-            payment.outcome,
-            payment.result_code,
-            payment_rows.encode_map(payment.details),
-            completed_at,
-            make_timed_id(completed_at, payment.id),
-            PAYMENT_COMPLETED,
-            payment.mac,
-            source,
-            target,
-            payment.channel_id,
-            money.currency,
-            money.hundredths,
-            None if recovery_task is None else f"{recovery_task}.{payment.id}",
-            recovery_task,
-            None if recovery_task is None else get_recovery_due(payment, recovery_task),
-            None if answer is None else answer.status,
-            None if answer is None else answer.body,
-        ),
-        label=label,
-    )
-
-
-# ---- the same as steps, for units that do more in one commit ----
-
-# In an update a parameter may not be called like a column.
-_of = (payments.c.merchant_id == sa.bindparam("of_merchant_id"), payments.c.id == sa.bindparam("payment_id"))
-_complete = Statement(
-    sa.update(payments)
-    .where(
-        *_of,
-        # Spelled so that no planner takes the index of attempts in flight for it; the hot write tells why.
-        payments.c.state + sa.literal_column("0") == sa.bindparam("expected", type_=payments.c.state.type),
-    )
-    .values(
-        {
-            name: sa.bindparam(f"new_{name}")
-            for name in ("state", "outcome", "result_code", "details", "completed_at", "mac")
-        }
-    )
-)
-_reopen = Statement(
-    sa.update(payments)
-    .where(
-        *_of,
-        payments.c.state + sa.literal_column("0")
-        == sa.literal_column(str(int(State.WAITING)), type_=payments.c.state.type),
-    )
-    .values(
-        state=int(State.STARTED),
-        outcome=sa.null(),
-        result_code="",
-        details="{}",
-        completed_at=sa.null(),
-        mac=sa.null(),
-        deadline_at=sa.bindparam("new_deadline_at"),
-    )
-)
-_answer = Statement(
-    sa.update(idempotency_records)
-    .where(
-        idempotency_records.c.payment_id == sa.bindparam("of_payment_id"),
-        idempotency_records.c.status.is_(None),
-        sa.tuple_(idempotency_records.c.channel_id, idempotency_records.c.key, idempotency_records.c.merchant_id).in_(
-            sa.select(payments.c.channel_id, payments.c.idempotency_key, payments.c.merchant_id).where(
-                payments.c.merchant_id == sa.bindparam("of_merchant_id"), payments.c.id == sa.bindparam("of_payment_id")
-            )
-        ),
-    )
-    .values(status=sa.bindparam("new_status"), body=sa.bindparam("new_body"))
-)
-
-
-_insert = Statement(sa.insert(payments).values({column.name: sa.bindparam(column.name) for column in payments.columns}))
+    """Makes the attempt durable before anything is sent; False if its idempotency key is taken."""
+    row = _make_start_row(payment, sealed_account, idempotency_key)
+    return await db.submit(hot.START, row, label="payment started")
 
 
 def start_payment_writes(
     payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
 ) -> list[Write]:
-    """As `start_payment`, to be joined with other steps."""
-    if payment.state is not State.STARTED or payment.chain_id is not None:
-        raise ValueError("only an attempt that begins a chain and has no result yet can be started so")
-    sealed = {
-        "sealed_account": sealed_account,
-        "idempotency_key": None if idempotency_key is None else idempotency_key.key,
-    }
-    claimed = [] if idempotency_key is None else idempotency_writes(idempotency_key, payment)
-    return [*claimed, Write(_insert, payment_rows.flatten_payment(payment) | sealed, rows=1)]
+    """Does what `start_payment` does, joined with other writes."""
+    return hot.START.make_writes(_make_start_row(payment, sealed_account, idempotency_key))
+
+
+def start_follow_up_writes(
+    payment: Payment, balance_changes: Sequence[BalanceChange], idempotency_key: IdempotencyKey | None = None
+) -> list[Write]:
+    """Writes the reservation, the started attempt and its idempotency key, to be one commit."""
+    if payment.state is not State.STARTED or payment.chain_id is None:
+        raise ValueError("a later transaction is started, and within a chain")
+    writes = [write for change in balance_changes for write in balance_change_writes(payment.merchant_id, change)]
+    if idempotency_key is not None:
+        writes += idempotency_writes(idempotency_key, payment)
+    return writes + _insert_follow_up(payment, idempotency_key=idempotency_key and idempotency_key.key)
+
+
+# ---- balances ----
+
+_SUMS = Balance.__struct_fields__
+_GUARDS = ("left_min", "left_max", "draws_max", "disputed_max", "net_min", "barred_by")
+# Typed, because PostgreSQL cannot tell the type of a sum that it is given one part of.
+_changed: dict[str, Any] = {name: payments.c[name] + bind("d", payments.c[name]) for name in _SUMS}
+_bound = {name: sa.bindparam(name, type_=payments.c.amount.type) for name in _GUARDS}
+_left = payments.c.amount + _changed["added"] - _changed["drawn"] - _changed["held"]
+_balance_change = PAYMENTS.update(
+    _left >= _bound["left_min"],
+    _left <= _bound["left_max"],
+    _changed["draws"] <= _bound["draws_max"],
+    payments.c.disputed <= _bound["disputed_max"],
+    payments.c.closed.op("&")(_bound["barred_by"]) == ZERO,
+    _changed["chain_net"] >= _bound["net_min"],
+    **_changed,
+)
+
+
+def balance_change_writes(merchant_id: MerchantId, balance_change: BalanceChange) -> list[Write]:
+    """Moves one balance; the unit is undone where a guard does not hold."""
+    params = {f"d_{name}": getattr(balance_change, name) for name in _SUMS}
+    params |= {name: getattr(balance_change, name) for name in _GUARDS}
+    params["barred_by"] = expand_closures(balance_change.barred_by)
+    return _balance_change.by_key(merchant_id, balance_change.payment_id, **params)
+
+
+# ---- completing ----
+
+_is_waiting = payments.c.state + ZERO == sa.literal_column(str(int(State.WAITING)), type_=payments.c.state.type)
+_untried: dict[str, Any] = {name: sa.literal_column(text) for name, text in hot.AT_START.items()}
+_reopen = PAYMENTS.update(_is_waiting, new=["deadline_at"], mac=sa.null(), **_untried)
+_post = ENTRIES.insert()
+_encode_completed = PAYMENTS.make_row_encoder(hot.COMPLETION_MEMBERS)
+_NOT_WRITTEN = (None, None)
+
+
+def _make_completion_row(completion: Completion, answer: Answer | None, expected: State) -> hot.Row:
+    payment, task = completion.payment, completion.recovery_task
+    completed_at = _get_completed_at(payment)
+    job: hot.Row = (None, None, None)
+    if task is not None:
+        job = (f"{task}.{payment.id}", task, completed_at + RECOVERY_DELAYS.get(task, 0))
+    accounts = find_entry_accounts(payment) or _NOT_WRITTEN
+    kept = _NOT_WRITTEN if answer is None else (answer.status, answer.body)
+    return (*_encode_completed(payment), expected, make_timed_id(completed_at, payment.id), *accounts, *job, *kept)
+
+
+async def complete_payment(
+    db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "completion"
+) -> bool:
+    """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it."""
+    is_alone = completion.registration is None and completion.checkout is None
+    if is_alone and completion.payment.chain_id is None:
+        return await db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
+    return await db.write(completion_writes(completion, answer), label=label)
 
 
 def completion_writes(
     completion: Completion, answer: Answer | None = None, *, expected: State = State.STARTED
 ) -> list[Write]:
-    """As `complete_payment`, from any expected state and with all that moves, to be joined with other steps."""
-    payment, recovery_task = completion.payment, completion.recovery_task
-    params = {
-        "of_merchant_id": payment.merchant_id,
-        "payment_id": payment.id,
-        "expected": int(expected),
-        "new_state": int(payment.state),
-        "new_outcome": payment.outcome,
-        "new_result_code": payment.result_code,
-        "new_details": payment_rows.encode_map(payment.details),
-        "new_completed_at": payment.completed_at,
-        "new_mac": payment.mac,
-    }
-    writes = [Write(_complete, params, rows=1), *append_event_writes(payment_rows.make_event(payment))]
+    """Does what `complete_payment` does from any expected state, joined with other writes."""
+    payment = completion.payment
+    writes = hot.COMPLETE.make_writes(_make_completion_row(completion, answer, expected))
     for balance_change in completion.balance_changes:
         writes += balance_change_writes(payment.merchant_id, balance_change)
-    for entry in list_entries(payment):
-        writes += post_entry_writes(entry)
+    # The first entry is part of every completion; another one gives back what is left of a hold.
+    writes += [write for entry in list_entries(payment)[1:] for write in _post(entry)]
     if completion.registration is not None:
         writes += end_payment_writes(completion.registration)
     if completion.checkout is not None:
         writes += end_attempt_writes(completion.checkout)
-    if recovery_task is not None:
-        writes += insert_job_writes(
-            Job(
-                id=f"{recovery_task}.{payment.id}",
-                merchant_id=payment.merchant_id,
-                topic=recovery_task,
-                subject_id=payment.id,
-                due_at=get_recovery_due(payment, recovery_task),
-            )
-        )
-    if answer is not None:
-        of = {"of_merchant_id": payment.merchant_id, "of_payment_id": payment.id}
-        writes.append(Write(_answer, of | {"new_status": answer.status, "new_body": answer.body}))
     return writes
 
 
 def reopen_writes(waiting: Payment, deadline_at: Instant) -> list[Write]:
     """Puts what waited back into flight before its money message is sent: one of two who do so at once succeeds."""
-    of = {"of_merchant_id": waiting.merchant_id, "payment_id": waiting.id}
-    return [Write(_reopen, {**of, "new_deadline_at": deadline_at}, rows=1)]
+    return _reopen(waiting, new_deadline_at=deadline_at)
 
 
-def get_recovery_due(payment: Payment, recovery_task: RecoveryTask) -> Instant:
-    return payment_rows.get_completed_at(payment) + RECOVERY_DELAYS.get(recovery_task, 0)
+def make_event(payment: Payment) -> Event:
+    """Returns the event by which the completion of a payment is announced."""
+    completed_at = _get_completed_at(payment)
+    return Event(
+        id=make_timed_id(completed_at, payment.id),
+        merchant_id=payment.merchant_id,
+        subject_id=payment.id,
+        topic=hot.PAYMENT_COMPLETED,
+        created_at=completed_at,
+        result_code=payment.result_code,
+    )
 
 
-async def complete_follow_up(
-    db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "follow-up completion"
-) -> bool:
-    """Result, balances, book, event, recovery task and the claim's answer in one commit. False: another settled it."""
-    return await db.write(completion_writes(completion, answer), label=label)
+def _get_completed_at(payment: Payment) -> Instant:
+    if payment.completed_at is None:
+        raise ValueError("a completion says when it happened")
+    return payment.completed_at
 
 
 # ---- reading ----
 
-_KEY = (payments.c.merchant_id, payments.c.id)
-_by_key = (payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
-_find = Statement(sa.select(*payment_rows.SHOWN).where(*_by_key), is_quick=True)
+_chain = Statement(
+    PAYMENTS.select(
+        payments.c.merchant_id == sa.bindparam("merchant_id"),
+        sa.or_(payments.c.id == sa.bindparam("first_id"), payments.c.chain_id == sa.bindparam("first_id")),
+    )
+    .order_by(payments.c.position)
+    .limit(sa.bindparam("limit"))
+)
 _overdue = Statement(
-    sa.select(*payment_rows.SHOWN)
-    .where(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
+    PAYMENTS.select(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
     .order_by(payments.c.deadline_at)
     .limit(sa.bindparam("limit"))
 )
-_look_later = Statement(sa.update(payments).where(*_of, sa.text(STARTED)).values(deadline_at=sa.bindparam("later")))
+_get_sealed = Statement(sa.select(payments.c.sealed_account).where(*PAYMENTS.is_it), is_quick=True)
+_look_later = PAYMENTS.update(sa.text(STARTED), new=["deadline_at"])
+
+
+def read_payment(row: hot.Row) -> Payment:
+    """Returns the payment of a row; one that the gateway cannot have written raises `Unreadable` with its id."""
+    try:
+        return PAYMENTS.decode(row)
+    except UNREADABLE:
+        raise Unreadable(f"payment {row[PAYMENTS.at['id']]} cannot be read: run `tollgate verify`") from None
+
+
+def read_if_sound(row: hot.Row) -> Payment | None:
+    """Returns the payment of a row for a list; one that cannot be read is logged, and None."""
+    try:
+        return PAYMENTS.decode(row)
+    except UNREADABLE:
+        _log.error("payment cannot be read: run `tollgate verify`", extra={"payment": row[PAYMENTS.at["id"]]})
+        return None
 
 
 async def find_payment(db: Database, merchant_id: MerchantId, payment_id: str) -> Payment | None:
-    row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": payment_id})
-    return None if row is None else payment_rows.read_payment(row)
+    row = await db.fetch_one(PAYMENTS.by_key, PAYMENTS.make_key(merchant_id, payment_id))
+    return None if row is None else read_payment(row)
+
+
+async def list_chain(db: Database, merchant_id: MerchantId, first_id: str, limit: int) -> list[Payment]:
+    """Lists a first payment and all that followed it, in the order they came."""
+    rows = await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id, "limit": limit})
+    return [read_payment(row) for row in rows]
 
 
 async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Payment]:
-    """Attempts that nobody is still working on: started, and past their deadline.
+    """Lists attempts that nobody is still working on: started, and past their deadline.
 
     One that cannot be read comes again in an hour, or else it would stand in the way of all others for ever.
     """
     found = []
     for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit}):
-        payment = payment_rows.read_if_sound(row)
+        payment = read_if_sound(row)
         if payment is not None:
             found.append(payment)
         else:
-            merchant_id, payment_id = row[: len(_KEY)]
-            of = {"of_merchant_id": merchant_id, "payment_id": payment_id}
-            await db.write([Write(_look_later, {**of, "later": wall_now + HOUR})], label="overdue completion postponed")
+            key = [row[PAYMENTS.at[name]] for name in PAYMENTS.key]
+            later = _look_later.by_key(*key, rows=None, new_deadline_at=wall_now + HOUR)
+            await db.write(later, label="overdue completion postponed")
     return found
 
 
 async def owe_completion(db: Database, started: Payment, now: Instant, wall_now: Instant) -> None:
-    """Has a job settle an overdue payment that could not be settled, and keeps it out of the list for an hour."""
+    """Has a job complete an overdue payment that could not be completed, and keeps it out of the list for an hour."""
     job = Job(
         id=f"{RecoveryTask.COMPLETE}.{started.id}",
         merchant_id=started.merchant_id,
@@ -274,21 +250,13 @@ async def owe_completion(db: Database, started: Payment, now: Instant, wall_now:
         subject_id=started.id,
         due_at=now,
     )
-    of = {"of_merchant_id": started.merchant_id, "payment_id": started.id}
-    await db.write(
-        [*ensure_job_writes(job), Write(_look_later, {**of, "later": wall_now + HOUR})],
-        label="overdue completion queued",
-    )
-
-
-# ---- sealed accounts ----
-
-_get_sealed = Statement(sa.select(payments.c.sealed_account).where(*_by_key), is_quick=True)
+    later = _look_later(started, rows=None, new_deadline_at=wall_now + HOUR)
+    await db.write([*ensure_job_writes(job), *later], label="overdue completion queued")
 
 
 async def get_sealed_account(db: Database, merchant_id: MerchantId, payment_id: PaymentId) -> bytes | None:
-    """None where a payment has no account of its own."""
-    row = await db.fetch_one(_get_sealed, {"merchant_id": merchant_id, "id": payment_id})
+    """Returns the sealed account of a payment, or None where it has none of its own."""
+    row = await db.fetch_one(_get_sealed, PAYMENTS.make_key(merchant_id, payment_id))
     if row is None:
         raise LookupError(f"there is no payment {payment_id}")
     sealed: bytes | None = row[0]

@@ -19,12 +19,10 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Listed, Period, Place, ReportEntry, Search, Tally
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
-from tollgate.store.payment_rows import SHOWN, read_if_sound
+from tollgate.store.payments import ENTRIES, PAYMENTS, read_if_sound
 from tollgate.store.schema import TEXT, WHOLE, ledger, payments
 from tollgate.store.statements import Statement
 from tollgate.values import DAY, Instant, MerchantId
-
-_AT, _ID = (SHOWN.index(payments.c[name]) for name in ("created_at", "id"))
 
 _SHAPES_KEPT = 512
 """Statements differ by which filters they have; texts for so many combinations are remembered."""
@@ -86,7 +84,7 @@ def _search(shape: _SearchShape) -> sa.Select[Any]:
         conditions.append(_among(payments.c.payment_type, "payment_type", shape.payment_types))
     if shape.methods:
         conditions.append(_among(payments.c.method, "method", shape.methods))
-    return sa.select(*SHOWN).where(*conditions).order_by(payments.c.created_at, payments.c.id)
+    return PAYMENTS.select(*conditions).order_by(payments.c.created_at, payments.c.id)
 
 
 @lru_cache(_SHAPES_KEPT)
@@ -131,7 +129,7 @@ async def search_payments(
     """Oldest first."""
     params = bind_search(channel, search, after) | {"limit": limit, "skipped": skipped}
     rows = await db.fetch(make_search(shape_search(search)), params)
-    return [Listed(Place(row[_AT], row[_ID]), read_if_sound(row)) for row in rows]
+    return [Listed(Place(row[PAYMENTS.at["created_at"]], row[PAYMENTS.at["id"]]), read_if_sound(row)) for row in rows]
 
 
 async def count_payments(db: Database, channel: Channel, search: Search, most: int) -> int:
@@ -150,8 +148,8 @@ _TIERS = (1, 8, 64, 512)
 def make_chains(room: int) -> Statement:
     """Two halves, because each has an index of its own and a planner that sees an `OR` may use neither."""
     of_merchant = payments.c.merchant_id == sa.bindparam("merchant_id")
-    firsts = sa.select(*SHOWN).where(of_merchant, _among(payments.c.id, "first", room))
-    others = sa.select(*SHOWN).where(of_merchant, _among(payments.c.chain_id, "first", room))
+    firsts = PAYMENTS.select(of_merchant, _among(payments.c.id, "first", room))
+    others = PAYMENTS.select(of_merchant, _among(payments.c.chain_id, "first", room))
     return Statement(sa.union_all(firsts, others).limit(sa.bindparam("limit")))
 
 
@@ -173,8 +171,6 @@ async def list_chains(
 
 
 # ---- what was earned ----
-
-_EARNED = LedgerAccount.EARNED.value
 
 
 class _PeriodShape(NamedTuple):
@@ -203,8 +199,6 @@ def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.
     return sa.select(*columns).select_from(ledger.join(payments, writer)).where(*conditions)
 
 
-_ENTRY = Entry.__struct_fields__
-_REPORT_ENTRY = (*[ledger.c[name] for name in _ENTRY], *SHOWN)
 # A sum has no row whose MAC could be checked, so a line counts only where its payment says the same.
 _agrees = sa.and_(
     ledger.c.amount == payments.c.amount,
@@ -217,7 +211,7 @@ _agrees = sa.and_(
 @lru_cache(_SHAPES_KEPT)
 def make_report_entries(shape: _PeriodShape) -> Statement:
     order = ledger.c.id.desc() if shape.is_newest_first else ledger.c.id
-    page = _report_entries(shape, *_REPORT_ENTRY).order_by(order)
+    page = _report_entries(shape, *ENTRIES.columns, *PAYMENTS.columns).order_by(order)
     return Statement(page.limit(sa.bindparam("limit")).offset(sa.bindparam("skipped")))
 
 
@@ -252,7 +246,7 @@ def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[s
         "channel_id": channel.id,
         "after_id": first,
         "before_id": last,
-        "earned": _EARNED,
+        "earned": LedgerAccount.EARNED,
         "currency": period.currency,
         "test_mode": period.test_mode,
         **_number("payment_type", period.payment_types or ()),
@@ -274,8 +268,9 @@ async def list_report_entries(
 
 
 def _read_report_entry(row: Row) -> Listed[ReportEntry]:
-    entry = Entry(**dict(zip(_ENTRY, row[: len(_ENTRY)], strict=True)))
-    payment = read_if_sound(row[len(_ENTRY) :])
+    # As it was found: whoever lists it compares it with its payment.
+    entry = Entry(**dict(zip(ENTRIES.names, row, strict=False)))
+    payment = read_if_sound(row[len(ENTRIES.names) :])
     return Listed(Place(entry.posted_at, entry.id), None if payment is None else ReportEntry(entry, payment))
 
 

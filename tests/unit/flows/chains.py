@@ -17,10 +17,9 @@ from tollgate.operations.app import App, Call
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment
-from tollgate.store.chains import list_chain
 from tollgate.store.database import Database
 from tollgate.store.jobs import Job, lease_due
-from tollgate.store.payments import find_payment
+from tollgate.store.payments import find_payment, list_chain
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, FixedClock
 from unit.app_fixture import CHANNEL, MERCHANT, ORDER

@@ -57,14 +57,14 @@ async def count(app: App, *parts: Mapping[str, str], stored: str | None = None) 
 
 
 async def test_a_plain_payment_is_two_hot_writes_and_nothing_else(app: App) -> None:
-    assert await count(app, CARD) == (0, 0, ["start", "settle"])
+    assert await count(app, CARD) == (0, 0, ["start", "complete"])
 
 
 @pytest.mark.parametrize("words", [{}, ALONE, PRESENT])
 async def test_a_payment_from_what_is_stored_adds_one_read(app: App, words: dict[str, str]) -> None:
     registration_id = await register_card(app)
 
-    assert await count(app, words, stored=registration_id) == (1, 0, ["start", "settle"])
+    assert await count(app, words, stored=registration_id) == (1, 0, ["start", "complete"])
 
 
 async def test_its_use_is_noted_once_a_day(app: App) -> None:
@@ -72,9 +72,9 @@ async def test_its_use_is_noted_once_a_day(app: App) -> None:
     tick(app, DAY)
 
     assert [await count(app, stored=registration_id) for _ in range(3)] == [
-        (1, 1, ["start", "settle"]),
-        (1, 0, ["start", "settle"]),
-        (1, 0, ["start", "settle"]),
+        (1, 1, ["start", "complete"]),
+        (1, 0, ["start", "complete"]),
+        (1, 0, ["start", "complete"]),
     ]
 
 

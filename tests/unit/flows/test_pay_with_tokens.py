@@ -255,7 +255,7 @@ async def test_paying_by_token_costs_one_read_more(app: App) -> None:
 
     await send(replace(app, database=counting), ALONE, stored=registration_id, channel=TOKENIZING)
 
-    assert (len(counting.reads), counting.units, counting.hot) == (2, [], ["start", "settle"])
+    assert (len(counting.reads), counting.units, counting.hot) == (2, [], ["start", "complete"])
 
 
 async def test_after_a_challenge_the_charge_goes_by_token_too(app: App, world: TokenWorld) -> None:
