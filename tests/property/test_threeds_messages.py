@@ -15,7 +15,7 @@ from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.results import RESULTS
 from tollgate.connectors.exchange import WireReply
-from tollgate.connectors.threeds import exchanges, refusals
+from tollgate.connectors.threeds import exchanges, messages, refusals
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
 from tollgate.payments.order import Acceptor, Address, Customer, Details
 from tollgate.sandbox.directory_server import check_message
@@ -119,7 +119,7 @@ def test_every_result_is_read_or_refused_and_always_answered(body: bytes) -> Non
 @given(text=st.text(max_size=200) | bodies(CRES).map(lambda body: body.decode("latin-1")))
 def test_whatever_the_browser_brings_is_read_or_not(text: str) -> None:
     exchanges.read_method_data(text)
-    answer = exchanges.read_challenge_answer(text)
+    answer = messages.unwrap(text, messages.CRes)
 
     assert answer is None or len(answer.trans_status) == 1
 
@@ -127,7 +127,7 @@ def test_whatever_the_browser_brings_is_read_or_not(text: str) -> None:
 @given(body=bodies(CRES))
 def test_whatever_is_wrapped_for_the_browser_is_read_or_not(body: bytes) -> None:
     for text in (base64.urlsafe_b64encode(body).decode(), base64.b64encode(body).decode().rstrip("=")):
-        answer = exchanges.read_challenge_answer(text)
+        answer = messages.unwrap(text, messages.CRes)
         assert answer is None or answer.message_version
 
 

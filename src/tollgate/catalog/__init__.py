@@ -1,3 +1,3 @@
-"""Facts as rows: parameters, rules, results, kinds, brands, currencies, countries, limits.
+"""Facts as rows: parameters, rules, results, payment types, brands, currencies, countries, limits.
 Nothing here does more than answer.
 """

@@ -1,4 +1,4 @@
-"""Names for the result codes on which code decides. What each means stands in the result rows."""
+"""Names for the result codes on which code decides. Their meanings are in the result rows."""
 
 # ---- success and pending ----
 SUCCEEDED = "000.000.000"

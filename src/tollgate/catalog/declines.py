@@ -41,7 +41,7 @@ class Decline:
     """One sentence for the reference: when it happens."""
     applies: Callable[[Fields, Facts], bool]
     groups: frozenset[str]
-    """First words of names: the row is asked only if one of them is present."""
+    """The first words of names; the row applies only if one of them was sent."""
 
 
 _EMAIL = re.compile(r"[^\s@]+@[^\s@.]+(\.[^\s@.]+)*")
@@ -72,7 +72,7 @@ def is_phone(text: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    # Nearly all names are letters and blanks, which this tells without a search.
+    # Nearly all names are letters and blanks, which need no search.
     if text.replace(" ", "").isalpha():
         return True
     return _LETTER.search(text) is not None and _NEVER_IN_NAMES.search(text) is None
@@ -117,13 +117,13 @@ def _has_false_tax_number(fields: Fields, _facts: Facts) -> bool:
     return fields.get("customer.identificationDocType") == "TAXSTATEMENT" and not is_brazilian_tax_number(number)
 
 
-def _names_account_otherwise(kind: AccountName, accepts: Callable[[str], bool]) -> Callable[[Fields, Facts], bool]:
+def _names_account_otherwise(form: AccountName, accepts: Callable[[str], bool]) -> Callable[[Fields, Facts], bool]:
     def applies(fields: Fields, facts: Facts) -> bool:
         account_id = fields.get("virtualAccount.accountId")
         return (
             account_id is not None
             and facts.brand is not None
-            and facts.brand.account_name is kind
+            and facts.brand.account_name is form
             and not accepts(account_id)
         )
 

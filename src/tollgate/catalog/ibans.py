@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _BANKS_OWN_CHECKS = frozenset({"HU", "SE"})
-"""Countries whose banks compute the last digits in ways of their own, so that nobody else can."""
+"""Countries whose banks compute the last digits in ways of their own, so that they cannot be checked."""
 
 
 _JOINED_LATELY = frozenset({"AL", "MD", "ME", "MK", "RS"})
@@ -48,7 +48,7 @@ def is_iban(text: str) -> bool:
     """Checks country, length, structure and checksum; only the bank knows whether the account exists."""
     from schwifty import IBAN
 
-    # schwifty forgives blanks, which the interface does not.
+    # schwifty takes blanks, which the interface does not.
     return text.isalnum() and IBAN(text, allow_invalid=True).is_valid
 
 

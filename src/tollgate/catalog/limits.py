@@ -92,14 +92,14 @@ class Limits:
     """Failures in a row, some 15 to 25 minutes of them, after which an audit names a job."""
     rewrap_batch: int = 500
     rewrap_unit: int = 50
-    """Stored accounts wrapped again in one commit; whoever wants one of them waits for as long."""
+    """The number of accounts that are wrapped again in one commit, which others wait for."""
     erase_batch: int = 100
     accounts_left_max: int = 1000
     """Payments of a channel that are remembered because they were open when their account's time was over."""
 
     # Schedules.
     missed_runs_kept: int = 100
-    """Times that nobody was there for and that are written down one by one; earlier ones are only counted."""
+    """Missed times that are recorded one by one; earlier ones are only counted."""
     missed_runs_counted: int = 5000
     run_lateness: Instant = HOUR
     """A run that was ordered so long ago and not begun was missed, if the next one is due already."""

@@ -79,7 +79,7 @@ class PaymentType:
     merchant_refusal: str | None = None
     """The code for a merchant who asks for what only the system makes."""
     reconciliation: Reconciliation | None = None
-    """The part of the settlement report in which it stands; None where the merchant's balance does not change."""
+    """Its part of the settlement report, if it changes the merchant's balance."""
     can_be_zero: bool = False
     is_combined: bool = False
     """It is two messages in one, so it is not accepted for payments that are only announced, as in a schedule."""

@@ -25,8 +25,7 @@ POSTAL_CODES: Mapping[str, tuple[str, str, int]] = MappingProxyType(
         "US": ("([0-9]{5})([0-9]{4})?", "-", 5),
     }
 )
-"""Each country has the letters and digits of a whole code, part by part; what stands between the parts; and how many of
-them the shortest code has."""
+"""For each country: the pattern of a code by its parts, the separator between them, and the shortest length."""
 
 _STATES = {
     "AU": "ACT Australian Capital Territory|NSW New South Wales|NT Northern Territory|QLD Queensland|"

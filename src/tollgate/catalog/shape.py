@@ -84,7 +84,7 @@ def text(length_min: int, length_max: int) -> Shape:
 
 
 def name(length_min: int, length_max: int) -> Shape:
-    """A text that has more than digits and what stands between them."""
+    """Takes a text that has more than digits and separators."""
     return pattern(
         rf"(?![\d\s./-]*\Z)[^{_FORBIDDEN_LETTERS}]*",
         length_min,

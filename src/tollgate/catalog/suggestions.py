@@ -1,7 +1,4 @@
-"""Finds the known parameter that somebody probably meant by a name that is none.
-
-Who is told of it is decided elsewhere.
-"""
+"""Suggests the known parameter that an unknown name probably means. Nothing is logged or answered here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The check digits of tax numbers: CPF (persons) and CNPJ (companies) of Brazil.
-When a number is asked for is told elsewhere."""
+"""The check digits of tax numbers: CPF (persons) and CNPJ (companies) of Brazil. Rules are elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ def is_brazilian_tax_number(text: str) -> bool:
 
 
 def _ends_in_check_digits(number: str, *, weight_max: int) -> bool:
-    """Two digits modulo 11; the weights count up from 2, from right to left, and begin anew after the largest."""
+    """Checks two digits modulo 11; the weights count from 2, from right to left, and begin again after the largest."""
     for end in (len(number) - 2, len(number) - 1):
         weights = (2 + place % (weight_max - 1) for place in range(end))
         total = sum(

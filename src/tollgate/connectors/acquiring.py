@@ -186,7 +186,7 @@ ADVICES: dict[str, str] = {
     "03": "700.601.003",
     "25": "700.600.025",
 }
-"""The merchant advice code says whether to try again; it tells more than the response code beside it."""
+"""The merchant advice code says whether to try again, and counts more than the response code beside it."""
 
 
 FORCED_CODE = "forceResultCode"
@@ -286,8 +286,8 @@ def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: st
     """Asks for a request that stayed silent, and sends it again where the other side never saw it.
 
     The key stays the same, so that nothing is done twice: if the first message is still under way, the one that
-    arrives second is only told what the other did. A request that was accepted is only asked for: an acquirer that no
-    longer knows it has lost its memory, and might do it twice.
+    arrives second is only answered with the result of the other. A request that was accepted is only asked for,
+    because an acquirer that no longer knows it has lost its data, and might do it twice.
     """
     question = make_request(dialect.inquiries, KeyMessage(request.key, blocks=False), f"{request.key}-inquiry")
     reply = read_reply((yield question), dialect.reply)

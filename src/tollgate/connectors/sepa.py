@@ -66,7 +66,7 @@ class InstructionMessage(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """The payment whose sealed account it is; no account travels in a message."""
     purpose: str
     due_on: date | None = None
-    """An instruction without a date is due as soon as possible; a capture is due when its authorization said."""
+    """An instruction without a date is due as soon as possible; a capture when its authorization was due."""
     sequence: Sequence | None = None
     """An instruction without one has that of the first payment."""
     mandate_id: str | None = None

@@ -135,11 +135,11 @@ REASONS: Mapping[str, Reason] = {
 SILENT = REASONS["provider_busy"]
 """The reason where no answer came, or none that can be understood."""
 
-_UNSAID = Reason("800.100.310")
+_UNKNOWN = Reason("800.100.310")
 
 
-def get_reason(word: str) -> Reason:
-    return REASONS.get(word, _UNSAID)
+def get_reason(reason: str) -> Reason:
+    return REASONS.get(reason, _UNKNOWN)
 
 
 _NETWORK = "NETWORK"

@@ -22,7 +22,7 @@ from tollgate.values import Fault, InvalidParameters
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
 _MANDATED = "04"
-_NO_WISHES = AuthenticationRequest()
+_NO_REQUEST = AuthenticationRequest()
 
 
 def read_authentication_request(
@@ -38,7 +38,7 @@ def read_authentication_request(
         return None
     if fields.groups.isdisjoint(WORDS[Use.AUTHENTICATION]):
         # No shopper could come back, so nothing is asked; but nothing forbids an authentication either.
-        return _NO_WISHES
+        return _NO_REQUEST
     reason = values.get("threeDSecure.threeRIInd")
     if not values.keys().isdisjoint(_ALREADY_DONE):
         return None

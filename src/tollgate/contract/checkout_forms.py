@@ -47,7 +47,7 @@ _STORED_NAMES = {
 _DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
 
 _UNKNOWN = "there is no brand of this name"
-_OTHER_KIND = "it does not begin with the payment type of this checkout"
+_OTHER_TYPE = "it does not begin with the payment type of this checkout"
 _NOT_STORED = "it cannot be stored"
 _OTHER_CURRENCY = "it is not paid in the currency of this checkout"
 _NO_CREDITOR = "the channel has no creditor for direct debits"
@@ -63,13 +63,13 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     requires_cvv: bool = True
     registrations: Sequence[Registration] = ()
     codes: str = ""
-    """The page's forms show these brands; their codes stand with blanks between them."""
+    """The codes of the brands that the page shows, with blanks between them."""
     takes_debits: bool = False
     """The channel has a creditor for direct debits."""
     creditor_id: str = ""
     """The identifier of that creditor."""
     languages: str = ""
-    """The page's forms speak these languages; their codes stand with blanks between them."""
+    """The codes of the languages of the page, with blanks between them."""
     has_acquirer: bool = True
     merchant_name: str = ""
     """The shopper knows the merchant by this name."""
@@ -121,9 +121,9 @@ def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTer
 
 def _check_request(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
     """Returns why a payment with this brand would be refused, for the developer of the page."""
-    kind = find_payment_type(prepared, brand.code)
-    if kind is not None and kind not in brand.list_payment_types(lenient=terms.is_lenient):
-        return _OTHER_KIND
+    payment_type = find_payment_type(prepared, brand.code)
+    if payment_type is not None and payment_type not in brand.list_payment_types(lenient=terms.is_lenient):
+        return _OTHER_TYPE
     if checkout.kind is CheckoutKind.REGISTRATION and not _can_store(brand, prepared):
         return _NOT_STORED
     if brand.currencies and prepared.get("currency", brand.currencies[0]) not in brand.currencies:

@@ -83,9 +83,9 @@ def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bo
     if objection:
         raise Refusal(get_result(objection))
     brand = find_prepared_brand(values, channel)
-    kind = None if brand is None else find_payment_type(values, brand.code)
-    if brand is not None and kind is not None and money is not None:
-        check_fit(brand, kind, money, channel)
+    payment_type = None if brand is None else find_payment_type(values, brand.code)
+    if brand is not None and payment_type is not None and money is not None:
+        check_fit(brand, payment_type, money, channel)
     return test_mode
 
 
@@ -116,14 +116,16 @@ def list_offered(prepared: Mapping[str, str]) -> list[str]:
 
 def join_form(prepared: Mapping[str, str], sent: Submission, *, is_lenient: bool = False) -> Pairs:
     """Joins the prepared fields and those that the form may add; other fields of the form are ignored."""
-    heard = [(name, text) for name, text in sent.pairs if text and _may_say(name, prepared)]
-    said = {_get_canonical_name(name): text for name, text in heard}
-    country = said.get("billing.country") or prepared.get("billing.country", "")
-    spelled = spell_address(said, country, is_lenient=is_lenient)
-    heard = [(name, spelled.get(_get_canonical_name(name), text)) for name, text in heard]
-    unneeded = WORDS[Use.CHECKOUT] | _list_other_accounts(prepared, said)
-    kept = [(name, text) for name, text in prepared.items() if name not in said and first_word(name) not in unneeded]
-    pairs = _drop_half_known(kept + heard, sent)
+    added = [(name, text) for name, text in sent.pairs if text and _may_send(name, prepared)]
+    sent_values = {_get_canonical_name(name): text for name, text in added}
+    country = sent_values.get("billing.country") or prepared.get("billing.country", "")
+    spelled = spell_address(sent_values, country, is_lenient=is_lenient)
+    added = [(name, spelled.get(_get_canonical_name(name), text)) for name, text in added]
+    unneeded = WORDS[Use.CHECKOUT] | _list_other_accounts(prepared, sent_values)
+    kept = [
+        (name, text) for name, text in prepared.items() if name not in sent_values and first_word(name) not in unneeded
+    ]
+    pairs = _drop_half_known(kept + added, sent)
     return pairs + _describe_browser(pairs, sent)
 
 
@@ -138,13 +140,13 @@ def _drop_half_known(pairs: Pairs, sent: Submission) -> Pairs:
     ]
 
 
-def _list_other_accounts(prepared: Mapping[str, str], said: Mapping[str, str]) -> frozenset[str]:
-    """Lists the prepared accounts that the shopper did not choose, so that they do not stand in the way."""
-    if "registrationId" in said:
+def _list_other_accounts(prepared: Mapping[str, str], sent_values: Mapping[str, str]) -> frozenset[str]:
+    """Lists the prepared accounts that the shopper did not choose, so that they are no obstacle."""
+    if "registrationId" in sent_values:
         return frozenset() if is_true(prepared.get("overrideHolder")) else _ACCOUNT_WORDS
     # Any spelling counts here; one that the channel does not take is refused when the fields are read.
-    brand = find_brand(said.get("paymentBrand") or prepared.get("paymentBrand", ""), lenient=True)
-    chosen = {first_word(name) for name in said} & _ACCOUNT_WORDS if brand is None else {brand.account.value}
+    brand = find_brand(sent_values.get("paymentBrand") or prepared.get("paymentBrand", ""), lenient=True)
+    chosen = {first_word(name) for name in sent_values} & _ACCOUNT_WORDS if brand is None else {brand.account.value}
     return _ACCOUNT_WORDS - chosen if chosen else frozenset()
 
 
@@ -153,7 +155,7 @@ def _get_canonical_name(sent_name: str) -> str:
     return sent_name if resolved is None or isinstance(resolved, Fault) else resolved.canonical_name
 
 
-def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
+def _may_send(sent_name: str, prepared: Mapping[str, str]) -> bool:
     name = _get_canonical_name(sent_name)
     word = first_word(name)
     if name in _NOT_FORM:
@@ -194,19 +196,19 @@ def find_payment_type(prepared: Mapping[str, str], brand: str) -> str | None:
 
 def _find_override(prepared: Mapping[str, str], brand: str) -> str | None:
     """Finds the type that was prepared for one brand, by its code or by an older spelling of a lenient channel."""
-    kind = prepared.get(_OVERRIDE.format(brand))
-    if kind is not None:
-        return kind
+    payment_type = prepared.get(_OVERRIDE.format(brand))
+    if payment_type is not None:
+        return payment_type
     spelled = ((name, text) for name, text in prepared.items() if first_word(name) == _OVERRIDE_WORD)
     found = ((find_brand(name[len(_OVERRIDE_WORD) + 1 : -1], lenient=True), text) for name, text in spelled)
     return next((text for row, text in found if row is not None and row.code == brand), None)
 
 
 def override_payment_type(fields: Fields, prepared: Mapping[str, str], brand: str) -> Fields:
-    kind = _find_override(prepared, brand)
-    if kind is None:
+    payment_type = _find_override(prepared, brand)
+    if payment_type is None:
         return fields
-    change = {"paymentType": kind}
+    change = {"paymentType": payment_type}
     return Fields({**fields.values, **change}, fields.groups, {**fields.echo, **change})
 
 
@@ -259,15 +261,15 @@ def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[A
 
     `attempt` is the payment that the form may abandon while the shopper is away.
     """
-    told = orjson.loads(answer.body)
-    going_on = _choose_next(told.get("redirect"), ways)
-    body = {name: told[name] for name in ("result", "buildNumber", "timestamp")}
-    is_paid = going_on.kind == RESULT and is_success(told["result"]["code"])
-    onward = {"kind": going_on.kind, "url": going_on.url, "isPaid": is_paid}
+    answered = orjson.loads(answer.body)
+    following = _choose_next(answered.get("redirect"), ways)
+    body = {name: answered[name] for name in ("result", "buildNumber", "timestamp")}
+    is_paid = following.kind == RESULT and is_success(answered["result"]["code"])
+    onward = {"kind": following.kind, "url": following.url, "isPaid": is_paid}
     body |= {"id": checkout.id, "ndc": checkout.id, "next": onward}
-    if going_on.kind != RESULT:
-        body["attempt"] = told["id"]
-    return encode_answer(answer.status, body), going_on
+    if following.kind != RESULT:
+        body["attempt"] = answered["id"]
+    return encode_answer(answer.status, body), following
 
 
 def _choose_next(redirect: Mapping[str, str] | None, ways: Ways) -> Next:

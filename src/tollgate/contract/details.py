@@ -86,7 +86,7 @@ def _read_standing(fields: Fields, currency: str) -> order.StandingInstruction |
 
 
 def read_browser(fields: Fields) -> Browser | None:
-    # The size of a window alone tells nothing of a browser.
+    # The size of a window alone does not describe a browser.
     if fields.values.keys().isdisjoint(MANDATORY_BROWSER_FIELDS):
         return None
     members = _read_structure(Browser, "customer.browser.", fields.values, "")
@@ -136,17 +136,17 @@ _NO_POSTCODE = re.compile(r"[^A-Z0-9]")
 _NO_STATE = re.compile(r"[^A-Za-z0-9.]")
 
 
-def spell_address(said: Mapping[str, str], country: str, *, is_lenient: bool) -> dict[str, str]:
+def spell_address(sent: Mapping[str, str], country: str, *, is_lenient: bool) -> dict[str, str]:
     """Returns the changed fields: states by their codes, and on a strict channel only characters of the shape.
 
     A text that would become empty stays as it was typed, so that the fault names its field.
     """
     changed = {}
-    if "billing.state" in said:
-        typed = said["billing.state"]
+    if "billing.state" in sent:
+        typed = sent["billing.state"]
         plain = typed if is_lenient else _NO_STATE.sub("", unicodedata.normalize("NFKD", typed))
         changed["billing.state"] = find_state_code(country, typed) or plain or typed
-    if "billing.postcode" in said and not is_lenient:
-        typed = said["billing.postcode"]
+    if "billing.postcode" in sent and not is_lenient:
+        typed = sent["billing.postcode"]
         changed["billing.postcode"] = _NO_POSTCODE.sub("", unicodedata.normalize("NFKC", typed).upper()) or typed
     return changed

@@ -1,4 +1,4 @@
-"""Payment links in the merchant's words: what one prepares, what the page shows of it, and what is answered. Pure."""
+"""Requests and answers about payment links, and the content of their pages. Pure."""
 
 from __future__ import annotations
 

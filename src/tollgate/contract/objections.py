@@ -71,7 +71,7 @@ def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str 
     fits = iban is not None and fits_bank(iban, account.bic, account.bank_code)
     if iban is None or not fits or country not in (None, iban[:2].upper()):
         return codes.BANK_MISMATCH
-    # One account out of reach would have the bank refuse the whole file it stands in.
+    # A bank would refuse the whole file because of one account that it cannot reach.
     return None if is_in_sepa(account.country or "") else codes.CURRENCY_NOT_CONFIGURED
 
 

@@ -148,9 +148,9 @@ def _read_changes(fields: Fields, account: accounts.Instrument | None) -> dict[s
     if fields.groups.isdisjoint(WORDS[Use.ACCOUNT]):
         return {}
     sent = [name for name in fields.values if first_word(name) in WORDS[Use.ACCOUNT] and not is_never_stored(name)]
-    strange = [Fault(name, "is not part of the account stored here") for name in sent if name not in members]
-    if strange:
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), strange)
+    unknown = [Fault(name, "is not part of the account stored here") for name in sent if name not in members]
+    if unknown:
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), unknown)
     return {members[name]: _READERS.get(members[name], str)(fields.values[name]) for name in sent}
 
 

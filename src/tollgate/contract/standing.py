@@ -44,20 +44,20 @@ def translate_older(sent: StandingInstruction | None, values: Mapping[str, str])
     if older is None and count is None:
         return sent
     filled = {name: value for name, value in _list_members(older) if value is not None}
-    said = {name: value for name, value in _list_members(sent) if value is not None}
-    if said.get("mode") not in (None, filled.get("mode")):
+    newer = {name: value for name, value in _list_members(sent) if value is not None}
+    if newer.get("mode") not in (None, filled.get("mode")):
         # The newer mode contradicts the older one, so nothing of the older one counts.
         filled = {}
     if count is not None:
         # A series with a number of parts is one of instalments; the number alone is a plan of the acquirer's.
         counted = {"type": "INSTALLMENT"} if filled else {}
         filled |= {"number_of_installments": count, **counted}
-    merged = {**filled, **said}
+    merged = {**filled, **newer}
     return StandingInstruction(**merged) if merged else None
 
 
-def _list_members(words: StandingInstruction | None) -> list[tuple[str, Any]]:
-    return [] if words is None else list(msgspec.structs.asdict(words).items())
+def _list_members(standing: StandingInstruction | None) -> list[tuple[str, Any]]:
+    return [] if standing is None else list(msgspec.structs.asdict(standing).items())
 
 
 def is_by_merchant(values: Mapping[str, str]) -> bool:
@@ -103,8 +103,8 @@ def describe_initial(completed: Payment) -> InitialPayment:
     named = None if begins_series(echo) else echo.get(_REFERENCE)
     if named:
         # Amount, time and ids of this payment are not those of the one that the reference names.
-        words = {_MIGRATED_TYPE: completed.payment_type, **echo}
-        migrated = read_migrated(words, completed.money.currency)
+        fields = {_MIGRATED_TYPE: completed.payment_type, **echo}
+        migrated = read_migrated(fields, completed.money.currency)
         return msgspec.structs.replace(migrated, reference=named, payment_id=completed.id)
     return InitialPayment(
         reference=find_scheme_reference(details),
@@ -145,7 +145,7 @@ def select_series_fields(values: Mapping[str, str], stored: RegisteredAccount | 
 def _render_initial(initial: InitialPayment, currency: str | None) -> dict[str, str | None]:
     amount, made_at = initial.amount, initial.made_at
     return {
-        # The field has no currency of its own, so an amount in another one cannot be told.
+        # The field has no currency of its own, so an amount in another one is left out.
         _MIGRATED_AMOUNT: amount.render() if amount and amount.currency == currency else None,
         _MIGRATED_TIME: None if made_at is None else to_datetime(made_at).replace(tzinfo=None).isoformat(" "),
         **dict(zip(_MIGRATED_IDS, initial.connector_ids, strict=False)),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.connectors.threeds import exchanges, refusals
+from tollgate.connectors.threeds import exchanges, messages, refusals
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.authentication import AuthenticationRequest, AuthenticationResult
 from tollgate.payments.order import Order
@@ -362,7 +362,7 @@ CRES = {
 
 @pytest.mark.parametrize("text", [encode(CRES), encode(CRES).rstrip("=")])
 def test_the_browsers_answer_is_read_with_and_without_padding(text: str) -> None:
-    answer = exchanges.read_challenge_answer(text)
+    answer = messages.unwrap(text, messages.CRes)
 
     assert answer is not None
     assert (answer.three_ds_server_trans_id, answer.trans_status) == (SERVER_ID, "Y")
@@ -370,5 +370,5 @@ def test_the_browsers_answer_is_read_with_and_without_padding(text: str) -> None
 
 @pytest.mark.parametrize("text", ["", "%", "é", "A", encode({}), encode([1]), encode({**CRES, "messageType": "Erro"})])
 def test_whatever_else_the_browser_brings_is_none(text: str) -> None:
-    assert exchanges.read_challenge_answer(text) is None
+    assert messages.unwrap(text, messages.CRes) is None
     assert exchanges.read_method_data(text) is None or text == encode({**CRES, "messageType": "Erro"})

@@ -12,7 +12,7 @@ import pytest
 from tollgate.catalog.results import RESULTS
 from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
 from tollgate.connectors.exchange import WireRequest
-from tollgate.connectors.threeds import exchanges, refusals
+from tollgate.connectors.threeds import exchanges, messages, refusals
 from tollgate.payments.authentication import AuthenticationCase
 from tollgate.sandbox.directory_server import ANSWERS, ELEMENTS, SCRIPTED, SimulatedDirectoryServer
 from tollgate.sandbox.issuer import ENDINGS, OPEN, find_challenge, make_browser_answer, make_result
@@ -323,7 +323,7 @@ async def test_every_ending_is_the_code_by_which_it_is_called(
         server_id=SERVER_ID, ds_id=answer["dsTransID"], acs_id=answer["acsTransID"], flow="challenge"
     )
     result = exchanges.read_result(make_result(found.challenge, ENDINGS[code]), case)
-    browser_answer = exchanges.read_challenge_answer(make_browser_answer(found.challenge, ENDINGS[code]))
+    browser_answer = messages.unwrap(make_browser_answer(found.challenge, ENDINGS[code]), messages.CRes)
 
     assert result is not None
     assert browser_answer is not None

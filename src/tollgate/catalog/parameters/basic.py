@@ -38,7 +38,7 @@ BASIC = mount(
             "paymentBrand",
             pattern("[a-zA-Z0-9_]{1,32}", 1, 32),
             CONDITIONAL,
-            note="Payment method; may be left out when a card number tells it",
+            note="Payment method; may be left out when a card number shows it",
             use=Use.FORM,
         ),
         plain("paymentType", choice(*PAYMENT_TYPES), REQUIRED, note="What is asked for", use=Use.ONE_PAYMENT),
@@ -84,7 +84,7 @@ BASIC = mount(
         plain(
             "transactionProcessingCode",
             choice("PURCHASE", "FUNDING", "PAYMENT"),
-            note="PURCHASE unless it is said otherwise",
+            note="PURCHASE by default",
         ),
         plain("lifecycleId", text(1, 35), note="Ties an authorisation to what follows it", holds_code=True),
         plain(
@@ -94,7 +94,7 @@ BASIC = mount(
             holds_code=True,
             use=Use.ONE_PAYMENT,
         ),
-        plain("testMode", choice("EXTERNAL", "INTERNAL"), note="INTERNAL unless it is said otherwise"),
+        plain("testMode", choice("EXTERNAL", "INTERNAL"), note="INTERNAL by default"),
         plain("transactionDueDate", DATE, CONDITIONAL, note="When a direct debit falls due", use=Use.ONE_PAYMENT),
     ),
 )
@@ -201,7 +201,7 @@ REPORTING = mount(
             holds_code=True,
         ),
         plain("limit", number(1, LIMITS.query_page_max), note="How many payments a page has"),
-        plain("pageNo", _PAGE_NUMBER, note="Which page of a list; 1 unless it is said otherwise"),
+        plain("pageNo", _PAGE_NUMBER, note="Which page of a list; 1 by default"),
         plain(
             "cursor",
             pattern("[A-Za-z0-9_-]{1,255}", 1, 255, message="must be the cursor of an earlier page"),
@@ -209,7 +209,7 @@ REPORTING = mount(
             holds_code=True,
         ),
         plain("sortValue", choice("SettlementTxDate"), note="What settled transactions are sorted by"),
-        plain("sortOrder", _ORDER, note="ASC, the oldest first, unless it is said otherwise"),
+        plain("sortOrder", _ORDER, note="ASC, the oldest first, by default"),
         plain("includeLinkedTransactions", BOOLEAN, note="Show the rest of the chain as well"),
         plain("paymentTypes", _TYPE_LIST, note="Only payments of these types"),
         plain("paymentMethods", _METHOD_LIST, note="Only payments by these methods"),

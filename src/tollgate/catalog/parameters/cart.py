@@ -53,7 +53,7 @@ CART_ITEMS = mount(
         *several("shippingMethod", shape.text(1, 255), secrecy=OPEN),
         *several("giftMessage shippingInstructions", shape.text(1, 255)),
         *several("shippingTrackingNumber", shape.text(1, 255), holds_code=True),
-        plain("quantityUnit", shape.choice("M", "CM", "KG", "G", "COUNT"), note="COUNT unless it is said"),
+        plain("quantityUnit", shape.choice("M", "CM", "KG", "G", "COUNT"), note="COUNT by default"),
         *several("productUrl imageUrl", shape.URL, secrecy=OPEN),
         plain("totalDiscountAmount", AMOUNT),
         *several("productCode partNumber vatReferenceNumber", shape.text(1, 30), secrecy=OPEN, holds_code=True),

@@ -44,7 +44,7 @@ LINKS = (
                 note=f"How long a payment link lives, {LIMITS.link_days} days by default and a year at most",
                 holds_code=True,
             ),
-            plain("validUntilUnit", choice(*UNITS_MAX), note="DAY unless it is said otherwise"),
+            plain("validUntilUnit", choice(*UNITS_MAX), note="DAY by default"),
             plain("termsAndConditionsUrl", _ADDRESS, note="Linked from the page", holds_code=True),
             plain("privacyPolicyUrl", _ADDRESS, note="Linked from the page", holds_code=True),
             plain("collectBilling", BOOLEAN, note="The form asks for the billing address"),

@@ -82,7 +82,7 @@ WORDS: Mapping[Use, frozenset[str]] = MappingProxyType(
 ALIASES: Mapping[str, str] = MappingProxyType(
     {"applePay": "walletA", "googlePay": "walletB", "samsungPay": "walletC", "authentication.entityId": "entityId"}
 )
-"""Alias to canonical name; an alias stands for the name itself and for everything below it."""
+"""The canonical name of each alias; it also replaces the beginning of longer names."""
 
 
 @dataclass(frozen=True, slots=True)

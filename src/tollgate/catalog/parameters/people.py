@@ -1,5 +1,5 @@
 """Rows of customers, senders and recipients.
-Where the customer's rows are mounted a second time is told in the last table.
+The rows of the customer are mounted a second time in the last table.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ RECURRING_MIGRATION = mount(
 
 
 def _loose(length_max: int, notation: str) -> shape.Shape:
-    """Wider than the notation: what is wrong inside of it has result codes of its own, told by whoever reads it."""
+    """Takes more than the notation, because faults inside have result codes of their own."""
     return shape.pattern(
         f"[ -~]{{1,{length_max}}}",
         1,

@@ -1,5 +1,5 @@
 """Rows of 3D Secure, risk and the merchant's custom parameters.
-The custom keys that steer a simulator stand in test_cards.
+The custom keys for the simulator are in `test_cards`.
 """
 
 from __future__ import annotations

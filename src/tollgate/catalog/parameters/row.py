@@ -47,7 +47,7 @@ class Use(Flag):
     NOT_FORM = auto()
     """The shopper's form may not send it: the server knows better, or it would avoid an authentication."""
     FORM_QUESTION = auto()
-    """The form asks for it, so it is told which of these were prepared."""
+    """The form asks for it, unless it was prepared."""
     CHECKOUT = auto()
     """Describes a checkout, and is not part of its payment."""
     LINK = auto()

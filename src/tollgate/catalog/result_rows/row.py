@@ -31,7 +31,7 @@ class Cause(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A result code and what it tells the integrator."""
+    """A result code and its text for the integrator."""
 
     code: str
     text: str
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 def join_causes(*items: Cause | Row) -> tuple[Row, ...]:
-    """Gives every row the cause that stands above it."""
+    """Gives every row the cause above it."""
     cause: Cause | None = None
     rows: list[Row] = []
     for item in items:

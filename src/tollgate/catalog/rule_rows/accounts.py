@@ -178,7 +178,7 @@ ACCOUNT_RULES = (
     ),
     Rule(
         "brand_told",
-        "paymentBrand may be left out only when a card number tells the brand.",
+        "paymentBrand may be left out only when a card number shows the brand.",
         _check_brand_told,
         operations=_CHARGING,
     ),
@@ -237,7 +237,7 @@ ACCOUNT_RULES = (
     ),
     Rule(
         "bank_named",
-        "An IBAN needs one of bankAccount.bic and bankAccount.bankCode beside it, unless it tells the bank; a "
+        "An IBAN needs one of bankAccount.bic and bankAccount.bankCode beside it, unless it names the bank; a "
         "lenient channel takes any IBAN without.",
         _check_bank_named,
         groups=_BRAND,

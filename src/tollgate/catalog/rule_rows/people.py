@@ -50,10 +50,10 @@ def _not_digits_only(address: str) -> Check:
     return check
 
 
-def _customer_rules(customer: str, word: str) -> tuple[Rule, ...]:
+def _customer_rules(customer: str, prefix: str) -> tuple[Rule, ...]:
     return (
         Rule(
-            f"{word}_names",
+            f"{prefix}_names",
             f"Any {customer} field but ip, browser, browserFingerprint and app calls for givenName and surname.",
             _names_of(customer),
             groups=frozenset({customer.partition(".")[0]}),
@@ -61,7 +61,7 @@ def _customer_rules(customer: str, word: str) -> tuple[Rule, ...]:
             binds_lenient=False,
         ),
         Rule(
-            f"{word}_document",
+            f"{prefix}_document",
             f"{customer}.identificationDocType and {customer}.identificationDocId are sent together or not at all.",
             all_or_none(f"{customer}.identificationDocType", f"{customer}.identificationDocId"),
             groups=frozenset({customer.partition(".")[0]}),

@@ -9,7 +9,7 @@ from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.rule import Fields, Rule, Situation
 from tollgate.values import Fault
 
-_KINDS: Mapping[str, tuple[str, ...]] = {
+_TYPES: Mapping[str, tuple[str, ...]] = {
     "create_registration": ("RG",),
     "update_registration": ("RR", "CF"),
     "delete_registration": ("DR",),
@@ -20,7 +20,7 @@ _FIXED = tuple(name for name, row in PARAMETERS.items() if Use.IDENTITY in row.u
 
 
 def _check_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    payment_type, payment_types = fields.get("paymentType"), _KINDS[situation.operation]
+    payment_type, payment_types = fields.get("paymentType"), _TYPES[situation.operation]
     if payment_type is None or payment_type in payment_types:
         return ()
     return (Fault("paymentType", f"must be one of [{', '.join(payment_types)}], or left out", payment_type),)
@@ -43,7 +43,7 @@ REGISTRATION_RULES = (
         "A request about a registration names no type, or its own: RG to store, RR to change, CF to confirm, DR to "
         "remove, TE to extend.",
         _check_type,
-        operations=frozenset(_KINDS),
+        operations=frozenset(_TYPES),
     ),
     Rule(
         "registration_account",

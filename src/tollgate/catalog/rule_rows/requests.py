@@ -67,7 +67,7 @@ def _follows(fields: Fields, operation: str) -> bool:
 def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fault]:
     if not _follows(fields, situation.operation):
         return ()
-    # By the type that counts: one that stands beside it, empty or overruled, must not say what is needed.
+    # The type that counts decides, and not one that was sent beside it and is ignored.
     row = PAYMENT_TYPES.get(fields.get("paymentType", ""))
     return fault_missing(_MONEY, fields) if row and row.needs_amount_as_follow_up else ()
 

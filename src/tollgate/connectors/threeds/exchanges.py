@@ -178,11 +178,6 @@ def make_challenge(case: AuthenticationCase, window: str | None) -> dict[str, st
     return {"creq": messages.wrap(request), "threeDSSessionData": case.server_id}
 
 
-def read_challenge_answer(text: str) -> messages.CRes | None:
-    """Reads the hint of the browser that the challenge is over. Anybody can write one, so it proves nothing."""
-    return messages.unwrap(text, messages.CRes) if len(text) <= _ANSWER_LENGTH_MAX else None
-
-
 def _read_range(row: messages.Range) -> CardRange | None:
     """Returns None where the issuer supports no version that is supported here."""
     if len(row.start_range) != len(row.end_range):
@@ -228,8 +223,8 @@ def _explain(body: bytes) -> dict[str, str]:
     if error is None:
         return {}
     text = ": ".join(part for part in (error.error_description, error.error_detail) if part)
-    told = {"errorCode": error.error_code, "errorDescription": text, "errorSource": error.error_component}
-    return {name: _DIGITS.sub("***", value)[:_ERROR_LENGTH_MAX] for name, value in told.items() if value}
+    described = {"errorCode": error.error_code, "errorDescription": text, "errorSource": error.error_component}
+    return {name: _DIGITS.sub("***", value)[:_ERROR_LENGTH_MAX] for name, value in described.items() if value}
 
 
 def _note_answer(answer: messages.ARes, case: AuthenticationCase) -> AuthenticationCase:

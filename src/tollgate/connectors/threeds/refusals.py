@@ -9,10 +9,10 @@ from tollgate.payments.order import Authentication
 _PASSED = frozenset("YAI")
 """The shopper was authenticated, it was attempted, or it was left to the merchant on request."""
 
-_NOTHING_HEARD = "100.390.112"
-_UNHEARD = AuthenticationResult(status="")
+_NO_RESULT_CODE = "100.390.112"
+_NO_RESULT = AuthenticationResult(status="")
 
-# Why a challenge ended early, as the issuer says it.
+# The issuer's reasons for a challenge that ended early.
 BY_CANCELLATION = {
     "01": "100.390.124",
     "02": "100.390.124",
@@ -23,7 +23,7 @@ BY_CANCELLATION = {
     "08": "100.380.501",
 }
 
-# Reasons that mean one thing whichever way the issuer said no: N, U or R. Those from 80 on are the directory's own.
+# Reasons that have one meaning for N, U and R. Those from 80 on are the directory server's own.
 BY_REASON = {
     MALFORMED: "100.390.115",
     UNREACHABLE: "100.390.111",
@@ -47,7 +47,7 @@ BY_REASON = {
     "87": "000.400.101",
 }
 
-# What is said of a request that was not taken, where that is more than a fault of form.
+# Errors that say more than that the request was malformed.
 BY_ERROR = {
     "102": "000.400.113",
     "303": "100.390.116",
@@ -60,7 +60,7 @@ BY_ERROR = {
     "405": "100.390.112",
 }
 
-# What is left: by status and whether the shopper was asked.
+# All other cases, by status and flow.
 BY_STATUS = {
     ("N", "frictionless"): "100.390.114",
     ("N", "challenge"): "100.380.401",
@@ -75,20 +75,20 @@ def find_authentication_refusal(case: AuthenticationCase) -> str | None:
     """Returns the result code of the refusal, or None if the card may be charged."""
     result = case.result
     if result is None:
-        return _NOTHING_HEARD
+        return _NO_RESULT_CODE
     if result.status in _PASSED:
         return None
     return (
         BY_CANCELLATION.get(result.cancelled or "")
         or BY_ERROR.get(case.error.get("errorCode", ""))
         or BY_REASON.get(result.reason or "")
-        or BY_STATUS.get((result.status, case.flow or "frictionless"), _NOTHING_HEARD)
+        or BY_STATUS.get((result.status, case.flow or "frictionless"), _NO_RESULT_CODE)
     )
 
 
 def describe_case(case: AuthenticationCase) -> dict[str, str]:
     """Returns the known fields of the answer by their whole names."""
-    result = case.result or _UNHEARD
+    result = case.result or _NO_RESULT
     fields = (
         ("eci", result.eci),
         ("verificationId", result.value),
@@ -107,7 +107,7 @@ def describe_case(case: AuthenticationCase) -> dict[str, str]:
 
 def make_authentication(case: AuthenticationCase) -> Authentication:
     """Makes the proof for the acquirer."""
-    result = case.result or _UNHEARD
+    result = case.result or _NO_RESULT
     return Authentication(
         eci=result.eci,
         verification_id=result.value,

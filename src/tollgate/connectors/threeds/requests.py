@@ -1,4 +1,4 @@
-"""Authentication requests: an order in the words of EMV 3-D Secure. What does not fit a field is left out.
+"""Authentication requests: an order as a message of EMV 3-D Secure. Values that do not fit a field are left out.
 
 Whether an authentication happens is decided elsewhere.
 """
@@ -49,15 +49,15 @@ _ROWS: tuple[tuple[str, str, Callable[[str], str | None]], ...] = (
 def read_requests(order: Order) -> dict[str, str]:
     """Returns the members of the request that the merchant chose."""
     scheme = BRANDS[order.network or order.brand].scheme
-    told = ((member, order.echo.get(name.replace("*", scheme)), write) for name, member, write in _ROWS)
-    return {member: text for member, sent, write in told if sent and (text := write(sent))}
+    chosen = ((member, order.echo.get(name.replace("*", scheme)), write) for name, member, write in _ROWS)
+    return {member: text for member, sent, write in chosen if sent and (text := write(sent))}
 
 
 def find_shop_url(order: Order) -> str | None:
     """Finds the address of the shop; shops often leave out the scheme, or write something that is no address."""
     acceptor = order.details.acceptor
-    said = order.echo.get("threeDSecure.merchant.url") or (acceptor and acceptor.url) or ""
-    whole = said if "://" in said else f"https://{said}"
+    sent = order.echo.get("threeDSecure.merchant.url") or (acceptor and acceptor.url) or ""
+    whole = sent if "://" in sent else f"https://{sent}"
     return whole if _WEB_ADDRESS.fullmatch(whole) else None
 
 
@@ -77,12 +77,12 @@ def get_money(order: Order) -> Money:
     currency = order.echo.get("threeDSecure.currency", order.money.currency)
     if amount is None or currency not in CURRENCIES:
         return order.money
-    wished = Money(read_hundredths(amount), currency)
+    shown = Money(read_hundredths(amount), currency)
     try:
-        to_minor_units(wished)
+        to_minor_units(shown)
     except ValueError:
         return order.money
-    return wished
+    return shown
 
 
 SERVER_REFERENCE = "TOLLGATE_020200"
@@ -254,7 +254,7 @@ def _describe_address(prefix: str, address: Address | None) -> _Members:
         "line2": line2[:50] or None,
         "city": (address.city or "")[:50] or None,
         "post_code": _fit(address.postcode, 1, 16),
-        # Only the short code of a state is a word of the protocol, and only beside its country.
+        # The protocol takes only the short code of a state, and only beside its country.
         "state": _fit(address.state, 1, 3) if country else None,
         "country": country,
     }
