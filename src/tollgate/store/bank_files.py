@@ -34,7 +34,7 @@ SEALED = SealedColumn(bank_files, bank_files.c.sealed_body)
 
 # A neighbour's file for the same day is no fault: whoever comes second writes nothing at all.
 _insert = BANK_FILES.insert("sealed_body", ignores_taken=True)
-_list = Statement(BANK_FILES.select().order_by(bank_files.c.due_on, bank_files.c.id))
+list_bank_files = BANK_FILES.list_by("due_on", "id")
 _find = Statement(BANK_FILES.select(bank_files.c.id == sa.bindparam("id")))
 _find_sealed = Statement(sa.select(bank_files.c.sealed_body).where(*BANK_FILES.is_it))
 _mark = BANK_FILES.update(bank_files.c.exported_at.is_(None), new=["exported_at"])
@@ -49,11 +49,6 @@ _days = Statement(
 def insert_bank_file_writes(file: BankFile, sealed_body: bytes) -> list[Write]:
     """The unit is undone where the day has its file already."""
     return _insert(file, sealed_body=sealed_body)
-
-
-async def list_bank_files(db: Database) -> list[BankFile]:
-    """Lists all files by the day they are due."""
-    return await BANK_FILES.fetch(db, _list, {})
 
 
 async def find_bank_file(db: Database, file_id: str) -> BankFile | None:

@@ -6,7 +6,7 @@ What a change means is decided by the module of its table.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -148,6 +148,11 @@ class Codec(Generic[T]):
 
     async def fetch(self, db: Database, statement: Statement, params: Mapping[str, Any]) -> list[T]:
         return [self.decode(row) for row in await db.fetch(statement, params)]
+
+    def list_by(self, *order: str) -> Callable[[Database], Awaitable[list[T]]]:
+        """Makes a function that lists all rows in the order of these columns."""
+        statement = Statement(self.select().order_by(*[self.table.c[name] for name in order]))
+        return lambda db: self.fetch(db, statement, {})
 
     # ---- writing ----
 

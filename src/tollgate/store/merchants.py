@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import sqlalchemy as sa
 
@@ -42,12 +40,10 @@ WALLET_KEYS = Codec(wallet_keys, WalletKey, key=["id"])
 WALLET_USES = Codec(wallet_uses, WalletUse, key=["merchant_id", "fingerprint"])
 
 
-def _select_all(codec: Codec[Any]) -> Statement:
-    return Statement(codec.select().order_by(codec.table.c.created_at, codec.table.c.id))
-
-
-_all_merchants, _all_channels = _select_all(MERCHANTS), _select_all(CHANNELS)
-_all_credentials, _all_wallet_keys = _select_all(CREDENTIALS), _select_all(WALLET_KEYS)
+list_merchants = MERCHANTS.list_by("created_at", "id")
+list_channels = CHANNELS.list_by("created_at", "id")
+list_credentials = CREDENTIALS.list_by("created_at", "id")
+list_wallet_keys = WALLET_KEYS.list_by("created_at", "id")
 _insert_merchant, _insert_channel = MERCHANTS.insert(), CHANNELS.insert()
 _insert_credential, _insert_wallet_key = CREDENTIALS.insert(), WALLET_KEYS.insert()
 _update_channel = CHANNELS.update(
@@ -112,22 +108,6 @@ async def rewrap_wallet_key(db: Database, key_id: str, old: bytes, new: bytes) -
 async def _change(db: Database, writes: list[Write]) -> bool:
     """Counts the version up, by which processes that keep merchants in memory notice a change."""
     return await db.write([*writes, *add_to_setting_writes(MERCHANTS_VERSION, 1)], label="merchant configuration")
-
-
-async def list_merchants(db: Database) -> list[Merchant]:
-    return await MERCHANTS.fetch(db, _all_merchants, {})
-
-
-async def list_channels(db: Database) -> list[Channel]:
-    return await CHANNELS.fetch(db, _all_channels, {})
-
-
-async def list_credentials(db: Database) -> list[Credential]:
-    return await CREDENTIALS.fetch(db, _all_credentials, {})
-
-
-async def list_wallet_keys(db: Database) -> list[WalletKey]:
-    return await WALLET_KEYS.fetch(db, _all_wallet_keys, {})
 
 
 async def get_merchants_version(db: Database) -> int:

@@ -115,7 +115,7 @@ def insert_registration_writes(new: NewRegistration) -> list[Write]:
     registration = new.registration
     writes = _insert(registration, sealed_account=new.sealed_account)
     if registration.state is RegistrationState.ACTIVE:
-        event = make_registration_event(registration, RegistrationEvent.CREATED, registration.created_at)
+        event = _make_event(registration, registration.revision, RegistrationEvent.CREATED, registration.created_at)
         writes += append_event_writes(event)
         if new.wants_token:
             writes += ensure_job_writes(make_token_job(registration.merchant_id, registration.id, event.created_at))
@@ -133,14 +133,7 @@ def end_payment_writes(change: RegistrationChange) -> list[Write]:
         case None:
             return _note_initial(change, rows=None, new_initial=initial)
         case RegistrationState.ACTIVE:
-            event = Event(
-                id=make_event_id(change.at, change.id, 1),
-                merchant_id=change.merchant_id,
-                subject_id=change.id,
-                topic=RegistrationEvent.CREATED,
-                created_at=change.at,
-                result_code=code,
-            )
+            event = _make_event(change, 1, RegistrationEvent.CREATED, change.at)
             writes = [
                 *_conclude(change, rows=None, new_state=change.state, new_result_code=code, new_initial=initial),
                 # A registration that is not there is not announced, whoever took it away.
@@ -166,7 +159,9 @@ def change_registration_writes(
     writes = _change(changed, written, new_sealed_account=sealed_account, new_sealed_token=sealed_token)
     if changed.state in WIPED and changed.network_token is not None and changed.network_token.reference:
         writes += ensure_job_writes(make_token_job(changed.merchant_id, changed.id, at, "wiped"))
-    return writes if event is None else [*writes, *append_event_writes(make_registration_event(written, event, at))]
+    if event is not None:
+        writes += append_event_writes(_make_event(written, written.revision, event, at))
+    return writes
 
 
 def make_token_job(
@@ -182,14 +177,14 @@ def make_token_job(
     )
 
 
-def make_registration_event(registration: Registration, topic: RegistrationEvent, at: Instant) -> Event:
+def _make_event(of: Registration | RegistrationChange, revision: int, topic: RegistrationEvent, at: Instant) -> Event:
     return Event(
-        id=make_event_id(at, registration.id, registration.revision),
-        merchant_id=registration.merchant_id,
-        subject_id=registration.id,
+        id=make_event_id(at, of.id, revision),
+        merchant_id=of.merchant_id,
+        subject_id=of.id,
         topic=topic,
         created_at=at,
-        result_code=registration.result_code,
+        result_code=of.result_code,
     )
 
 
