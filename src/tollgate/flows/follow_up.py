@@ -15,7 +15,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.follow_ups import check_lifecycle
 from tollgate.flows.pay import look_up, look_up_registration
-from tollgate.operations import accounts, charging, idempotency, routes, signing
+from tollgate.operations import accounts, charging, idempotency, routes
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.payments.chain import ChainContext, Plan, Refused, decide_follow_up
 from tollgate.payments.completion import get_known_verdict
@@ -24,7 +24,6 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.store.payments import complete_payment
 from tollgate.values import Conflict, Money, Refusal
 
 
@@ -113,10 +112,8 @@ async def carry_out(
     # Read again, because the store has assigned its number within the chain.
     started = await charging.get_payment(app, attempt, attempt.id)
     verdict = get_known_verdict(started) if started.is_decided else await ask(app, request, started, route)
-    completion = signing.complete_signed(app, started, verdict)
-    answer = answer_payment(completion.payment, app.envelope)
-    kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
-    if await complete_payment(app.database, completion, kept, label="follow-up completion"):
+    answer = await charging.write_completion(app, started, verdict, idempotency_key, label="follow-up completion")
+    if answer is not None:
         return answer
     # The recovery worker completed the payment first, because its deadline had passed; return that result.
     return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)

@@ -12,8 +12,7 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.connectors.exchange import Exchange
 from tollgate.contract import follow_ups
-from tollgate.contract.answers import answer_payment
-from tollgate.operations import charging, idempotency, routes, signing
+from tollgate.operations import charging, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.payments.chain import list_start_changes
 from tollgate.payments.completion import get_known_verdict
@@ -34,12 +33,8 @@ async def complete_overdue(app: App, started: Payment) -> None:
     If its result was known before it was written, that result is written.
     """
     verdict = get_known_verdict(started) if started.is_decided else _SILENT
-    completion = signing.complete_signed(app, started, verdict)
     stored = await find_idempotency_record_of(app.database, started)
-    answer = answer_payment(completion.payment, app.envelope)
-    kept = idempotency.keep_answer(app, stored, started.merchant_id, started.id, answer)
-    # The write is refused where the attempt's own process completed it after all.
-    await payments.complete_payment(app.database, completion, kept, label="overdue completion")
+    await charging.write_completion(app, started, verdict, stored, label="overdue completion")
 
 
 async def run_recovery_task(app: App, job: jobs.Job) -> bool:

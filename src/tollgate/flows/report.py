@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from tollgate.catalog import codes
@@ -18,25 +19,19 @@ from tollgate.operations.app import App
 from tollgate.payments.completion import list_entries
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import Listed, Page, Period, Place, ReportEntry, Search, Tally, Window
+from tollgate.payments.reporting import Listed, Page, Period, ReportEntry, Search, Tally, Window
 from tollgate.store import reports
+from tollgate.store.database import Database
 from tollgate.values import Fault, InvalidParameters, Refusal
 
 Row = TypeVar("Row")
+Filters = TypeVar("Filters", Search, Period)
 
 
 async def search(app: App, channel: Channel, wanted: Search, window: Window) -> Page[Payment]:
     """Searches payments, oldest first, because clients take the last one as the newest attempt."""
-    after = _find_place(app, channel, wanted, window)
-    limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
-    rows = await reports.search_payments(app.database, channel, wanted, after, limit=limit, skipped=skipped)
-    return await _make_page(
-        rows,
-        window,
-        lambda payment: signing.is_trusted(app, payment),
-        lambda most: reports.count_payments(app.database, channel, wanted, most),
-        lambda place: cursors.render_cursor(place, channel, wanted, app.keyring),
-    )
+    is_sound = partial(signing.is_trusted, app)
+    return await _make_page(app, channel, wanted, window, reports.search_payments, reports.count_payments, is_sound)
 
 
 async def show_chain(app: App, payment: Payment) -> list[Payment]:
@@ -65,16 +60,8 @@ async def sum_up(app: App, channel: Channel, period: Period) -> list[Tally]:
 
 
 async def list_completed(app: App, channel: Channel, period: Period, window: Window) -> Page[ReportEntry]:
-    after = _find_place(app, channel, period, window)
-    limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
-    rows = await reports.list_report_entries(app.database, channel, period, after, limit=limit, skipped=skipped)
-    return await _make_page(
-        rows,
-        window,
-        lambda report_entry: _is_sound(app, report_entry),
-        lambda most: reports.count_report_entries(app.database, channel, period, most),
-        lambda place: cursors.render_cursor(place, channel, period, app.keyring),
-    )
+    list_rows, count_rows = reports.list_report_entries, reports.count_report_entries
+    return await _make_page(app, channel, period, window, list_rows, count_rows, partial(_is_sound, app))
 
 
 async def list_all_completed(app: App, channel: Channel, period: Period) -> Page[ReportEntry]:
@@ -84,7 +71,7 @@ async def list_all_completed(app: App, channel: Channel, period: Period) -> Page
     if len(rows) > most:
         detail = f"there are more than {most} records; read them by pages, under /reports/v2"
         raise Refusal(get_result(codes.INVALID_REQUEST), detail)
-    sound = await asyncio.to_thread(_keep_sound, rows, lambda report_entry: _is_sound(app, report_entry))
+    sound = await asyncio.to_thread(_keep_sound, rows, partial(_is_sound, app))
     return Page(rows=sound, pages=None, page_no=None, cursor=None)
 
 
@@ -103,25 +90,26 @@ def _keep_sound(listed: Iterable[Listed[Row]], is_sound: Callable[[Row], bool]) 
     return [each.row for each in listed if each.row is not None and is_sound(each.row)]
 
 
-def _find_place(app: App, channel: Channel, filters: Search | Period, window: Window) -> Place | None:
-    return None if window.cursor is None else cursors.read_cursor(window.cursor, channel, filters, app.keyring)
-
-
 async def _make_page(
-    found: list[Listed[Row]],
+    app: App,
+    channel: Channel,
+    filters: Filters,
     window: Window,
+    list_rows: Callable[..., Awaitable[list[Listed[Row]]]],
+    count_rows: Callable[[Database, Channel, Filters, int], Awaitable[int]],
     is_sound: Callable[[Row], bool],
-    count: Callable[[int], Awaitable[int]],
-    render_place: Callable[[Place], str],
 ) -> Page[Row]:
-    """Makes a page; `found` has one row more than the page where another page follows."""
+    """Reads one row more than the page has, which shows whether another page follows."""
+    after = None if window.cursor is None else cursors.read_cursor(window.cursor, channel, filters, app.keyring)
+    skipped = (window.page_no - 1) * window.rows_max
+    found = await list_rows(app.database, channel, filters, after, limit=window.rows_max + 1, skipped=skipped)
     listed, has_more = found[: window.rows_max], len(found) > window.rows_max
     rows = _keep_sound(listed, is_sound)
-    cursor = render_place(listed[-1].place) if has_more else None
+    cursor = cursors.render_cursor(listed[-1].place, channel, filters, app.keyring) if has_more else None
     if window.cursor is not None:
         return Page(rows=rows, pages=None, page_no=None, cursor=cursor)
     # The last page shows how many there are; for other pages the store counts.
-    is_last = not has_more and (listed or window.page_no == 1)
-    counted = len(listed) + (window.page_no - 1) * window.rows_max if is_last else None
-    total = await count(LIMITS.query_pages_max * window.rows_max) if counted is None else counted
+    total = skipped + len(listed)
+    if has_more or not (listed or window.page_no == 1):
+        total = await count_rows(app.database, channel, filters, LIMITS.query_pages_max * window.rows_max)
     return Page(rows=rows, pages=-(-total // window.rows_max), page_no=window.page_no, cursor=cursor)

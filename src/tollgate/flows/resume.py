@@ -154,7 +154,10 @@ async def _go_on(
     if row.stage is authentication.Stage.CHALLENGED:
         if not arrival.has_answer:
             return _show_challenge(payment, row.body)
-        row = await _note_unanswered(app, row)
+        # The issuer sends its result before it sends the shopper back, so there is none.
+        failed = exchanges.fail_case(row.body, exchanges.UNANSWERED)
+        moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
+        row = await _move(app, moved, authentication.Stage.CHALLENGED, label="challenge unanswered")
     await finish(app, payment, row.body, cvv)
     return go_home(app, await charging.get_payment(app, payment, payment.id))
 
@@ -179,12 +182,16 @@ async def _ask_issuer(
         answered = await ask_directory_server(app, order, case, directory, browser, payment, arrival.page_url)
     stage = authentication.Stage.CHALLENGED if answered.result is None else authentication.Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
-    if await authentications.move_authentication(
-        app.database, signing.sign(app, moved), authentication.Stage.OPEN, label="issuer answered"
-    ):
+    return await _move(app, moved, authentication.Stage.OPEN, label="issuer answered")
+
+
+async def _move(
+    app: App, moved: authentication.AuthenticationRow, seen: authentication.Stage, *, label: str
+) -> authentication.AuthenticationRow:
+    """Writes the next stage. If another tab or the issuer's result was faster, that counts and is returned."""
+    if await authentications.move_authentication(app.database, signing.sign(app, moved), seen, label=label):
         return moved
-    # Another tab was faster; its result counts.
-    fresh = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
+    fresh = await authentications.find_authentication(app.database, moved.merchant_id, moved.id)
     return moved if fresh is None else signing.trust(app, fresh)
 
 
@@ -202,18 +209,6 @@ async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authen
         authentications.move_authentication_writes(noted, authentication.Stage.OPEN), label="issuer asked"
     )
     return asked
-
-
-async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationRow:
-    """Records that a challenge has no result, unless the result arrives at the same moment."""
-    failed = exchanges.fail_case(row.body, exchanges.UNANSWERED)
-    moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
-    if await authentications.move_authentication(
-        app.database, signing.sign(app, moved), authentication.Stage.CHALLENGED, label="challenge unanswered"
-    ):
-        return moved
-    fresh = await authentications.find_authentication(app.database, row.merchant_id, row.id)
-    return moved if fresh is None else signing.trust(app, fresh)
 
 
 def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -> Next:
@@ -307,13 +302,9 @@ def go_home(app: App, payment: Payment) -> GoHome:
 
 async def accept_challenge_result(app: App, token_text: str, body: bytes) -> bytes:
     """Answers in the words of the protocol, whatever was sent."""
-    shopper_token = shopper_urls.read_shopper_token(token_text)
-    row = None if shopper_token is None else await _find(app, shopper_token)
-    if (
-        shopper_token is None
-        or row is None
-        or not compare_digest(row.body.results_hash, hash_once_key(shopper_token.key))
-    ):
+    token = shopper_urls.read_shopper_token(token_text)
+    row = await _find_row(app, token)
+    if token is None or row is None or not compare_digest(row.body.results_hash, hash_once_key(token.key)):
         return exchanges.answer_result(body, None, accepted=False)
     result = exchanges.read_result(body, row.body) if row.stage is authentication.Stage.CHALLENGED else None
     if result is None or row.expires_at <= app.clock.now():
@@ -325,14 +316,16 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
         app.database, signing.sign(app, answered), authentication.Stage.CHALLENGED, label="challenge result"
     )
     if accepted and row.body.acs_url is None:
-        await _finish_without_browser(app, answered)
+        # The shopper was asked outside the browser and does not come back, so the security code stays sealed.
+        payment = await payments.find_payment(app.database, row.merchant_id, row.id)
+        if payment is not None and payment.state is State.WAITING:
+            await finish(app, signing.trust(app, payment), answered.body, None)
     return exchanges.answer_result(body, row.body, accepted=accepted)
 
 
 async def accept_method_result(app: App, token_text: str, server_id: str | None) -> None:
     """Records that the hidden page is done, which is only a hint to the issuer."""
-    shopper_token = shopper_urls.read_shopper_token(token_text)
-    row = None if shopper_token is None else await _find(app, shopper_token)
+    row = await _find_row(app, shopper_urls.read_shopper_token(token_text))
     if row is None or row.stage is not authentication.Stage.OPEN or row.body.server_id != server_id:
         return
     done = msgspec.structs.replace(row, body=msgspec.structs.replace(row.body, is_method_done=True))
@@ -341,13 +334,8 @@ async def accept_method_result(app: App, token_text: str, server_id: str | None)
     )
 
 
-async def _find(app: App, shopper_token: shopper_urls.ShopperToken) -> authentication.AuthenticationRow | None:
-    row = await authentications.find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
+async def _find_row(app: App, token: shopper_urls.ShopperToken | None) -> authentication.AuthenticationRow | None:
+    if token is None:
+        return None
+    row = await authentications.find_authentication(app.database, token.merchant_id, token.payment_id)
     return None if row is None else signing.trust(app, row)
-
-
-async def _finish_without_browser(app: App, row: authentication.AuthenticationRow) -> None:
-    """Finishes a payment whose shopper was asked outside the browser, without the security code."""
-    payment = await payments.find_payment(app.database, row.merchant_id, row.id)
-    if payment is not None and payment.state is State.WAITING:
-        await finish(app, await charging.get_payment(app, payment, payment.id), row.body, None)

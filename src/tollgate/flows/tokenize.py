@@ -5,7 +5,6 @@ A job starts it and may repeat it. The card can be charged whatever becomes of t
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
 from hmac import compare_digest
 
 import msgspec
@@ -45,9 +44,17 @@ async def follow_token(app: App, job: jobs.Job) -> bool:
         stored = await registrations.find_sealed_registration(app.database, job.merchant_id, job.subject_id)
         if stored is None:
             raise LookupError(f"job {job.id} speaks of a registration that does not exist")
-        is_done = await _BY_STATE[stored[0].state](app, job, stored)
-        if is_done is not None:
-            return is_done
+        match stored[0].state:
+            case RegistrationState.PENDING:
+                return False
+            case RegistrationState.REJECTED:
+                return await jobs.finish_job(app.database, job)
+            case RegistrationState.ACTIVE:
+                is_done = await _update(app, job, stored)
+                if is_done is not None:
+                    return is_done
+            case _:
+                return await _remove(app, job, stored)
     return False
 
 
@@ -78,18 +85,8 @@ def _make_events_key(app: App, merchant_id: str, registration_id: str) -> bytes:
     return make_mac("token events", (merchant_id, registration_id), app.keyring)[1:]
 
 
-# ---- what a registration's state calls for; None: it was changed meanwhile, so it has to be looked at again ----
-
-
-async def _wait(_app: App, _job: jobs.Job, _stored: _Stored) -> bool | None:
-    return False
-
-
-async def _finish(app: App, job: jobs.Job, _stored: _Stored) -> bool | None:
-    return await jobs.finish_job(app.database, job)
-
-
 async def _update(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
+    """Returns None where the registration was changed meanwhile, so that it has to be read again."""
     registration = stored[0]
     answer = await _ask(app, stored)
     if answer is not None and answer.reason is not None and answer.reason.is_passing:
@@ -104,7 +101,7 @@ async def _update(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
     return True if await app.database.write([*unit, *jobs.finish_job_writes(job)], label="token stored") else None
 
 
-async def _remove(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
+async def _remove(app: App, job: jobs.Job, stored: _Stored) -> bool:
     """Asks the vault to remove a token, including one that was issued while its registration ended."""
     registration = stored[0]
     vault = _find_vault(app, registration)
@@ -114,15 +111,6 @@ async def _remove(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
     removal = tokens.remove(registration.id, requestor=vault.terms.requestor_id)
     is_removed = await app.converse(removal, vault.wire, label="token removal")
     return await jobs.finish_job(app.database, job) if is_removed else False
-
-
-_BY_STATE: Mapping[RegistrationState, Callable[[App, jobs.Job, _Stored], Awaitable[bool | None]]] = {
-    RegistrationState.PENDING: _wait,
-    RegistrationState.ACTIVE: _update,
-    RegistrationState.REJECTED: _finish,
-    RegistrationState.DELETED: _remove,
-    RegistrationState.ERASED: _remove,
-}
 
 
 def _find_vault(app: App, registration: Registration) -> network_tokens.TokenVault | None:

@@ -24,6 +24,7 @@ from tollgate.payments.order import FollowUp, Order
 from tollgate.payments.payment import LATE_DETAIL, NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
 from tollgate.store import payments
 from tollgate.store.checkouts import find_checkout
+from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, Money, PaymentId, make_id
 
@@ -64,13 +65,27 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     return msgspec.structs.replace(verdict, details={**verdict.details, **means.details}) if means.details else verdict
 
 
+async def write_completion(
+    app: App,
+    started: Payment,
+    verdict: Verdict,
+    idempotency_key: IdempotencyKey | IdempotencyRecord | None,
+    *,
+    label: str,
+) -> Answer | None:
+    """Completes an attempt and stores its answer; None where another process has completed it."""
+    completion = signing.complete_signed(app, started, verdict)
+    answer = answer_payment(completion.payment, app.envelope)
+    kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
+    return answer if await payments.complete_payment(app.database, completion, kept, label=label) else None
+
+
 async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key: IdempotencyKey | None) -> Answer:
     found = started
     for _ in range(_CHECKS):
-        completion = signing.complete_signed(app, started, await check_lateness(app, started, verdict))
-        answer = answer_payment(completion.payment, app.envelope)
-        kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
-        if await payments.complete_payment(app.database, completion, kept):
+        checked = await check_lateness(app, started, verdict)
+        answer = await write_completion(app, started, checked, idempotency_key, label="completion")
+        if answer is not None:
             return answer
         found = await get_payment(app, started, started.id)
         if found.state is not State.STARTED:
