@@ -19,7 +19,7 @@ MEBIBYTE = 1024 * 1024
 def _no_breakage(gateway: GatewayProcess) -> Iterator[None]:
     since = gateway.log_path.stat().st_size
     yield
-    assert b'"event":"breakage"' not in gateway.log_path.read_bytes()[since:]
+    assert b'"event":"unhandled error"' not in gateway.log_path.read_bytes()[since:]
 
 
 def assert_refused(answer: Answer, status: int, code: str) -> None:

@@ -73,7 +73,7 @@ def test_more_connections_than_a_process_has_room_for_are_refused_and_the_rest_i
     wait_until(lambda: is_served(client))
     assert count_limit(client, "host") >= before + 20
     assert host.log_path.read_text().count('"limit":"host"') == 1
-    assert '"event":"breakage"' not in host.log_path.read_text()
+    assert '"event":"unhandled error"' not in host.log_path.read_text()
 
 
 def test_the_soft_limit_of_files_is_raised_to_the_hard_one(host: ScarceGateway) -> None:

@@ -157,7 +157,7 @@ def test_the_search_finds_what_is_there(aftermath: Aftermath) -> None:
     assert aftermath.traces.find(HOLDER.encode())
     assert aftermath.traces.find(VISA[:6].encode())
     assert aftermath.traces.count(AMEX[-4:].encode()) >= PAYMENTS_WITH_CVV
-    assert '"event":"breakage"' in aftermath.log
+    assert '"event":"unhandled error"' in aftermath.log
     assert '"traceback"' in aftermath.log
 
 

@@ -30,7 +30,7 @@ from tollgate.web.callers import Proxies
 from tollgate.web.connections import Connections
 from tollgate.wiring import Host, open_host
 
-_crew_log = logging.getLogger("tollgate.crew")
+_process_log = logging.getLogger("tollgate.processes")
 
 Work = Callable[[Settings, Sockets], None]
 
@@ -40,7 +40,7 @@ _QUICK_DEATHS_MAX = 5
 """A process that dies young again and again has a reason that another start will not mend."""
 
 
-class Crew:
+class WorkerProcesses:
     def __init__(self, work: Work, settings: Settings, sockets: Sockets) -> None:
         # Spawned, not forked: a child must not inherit the parent's threads, loops or database files.
         self._context = multiprocessing.get_context("spawn")
@@ -69,7 +69,7 @@ class Crew:
         for member in [each for each in self._members if not each.is_alive()]:
             lived_s = time.monotonic() - self._members.pop(member)
             self._quick_deaths = self._quick_deaths + 1 if lived_s < _QUICK_DEATH_S else 0
-            _crew_log.warning("a worker died", extra={"pid": member.pid, "exit_code": member.exitcode})
+            _process_log.warning("worker process died", extra={"pid": member.pid, "exit_code": member.exitcode})
         while len(self._members) < self._settings.workers:
             member = self._context.Process(target=self._work, args=(self._settings, self._sockets))
             member.start()
@@ -103,7 +103,7 @@ def run(settings: Settings, sockets: Sockets) -> None:
         # The counters of all workers meet in this folder, so that any of them can tell the host's.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         set_up_logs(settings.log_level, settings.log_format)
-        if not Crew(run_worker, settings, sockets).run():
+        if not WorkerProcesses(run_worker, settings, sockets).run():
             sys.exit("tollgate: the workers would not stay alive; their log says why")
 
 
@@ -168,7 +168,7 @@ async def _finish(all_connections: list[Connections]) -> None:
             for connections in all_connections:
                 await connections.wait_until_empty()
     except TimeoutError:
-        _log.warning("requests cut off", extra={"open": sum(len(each.open) for each in all_connections)})
+        _log.warning("requests aborted at shutdown", extra={"open": sum(len(each.open) for each in all_connections)})
         for connections in all_connections:
             connections.abort()
 

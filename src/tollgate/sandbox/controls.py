@@ -4,6 +4,7 @@ What a payment may do is decided in `flows`.
 """
 
 import re
+from typing import NoReturn
 
 import orjson
 
@@ -11,7 +12,7 @@ from tollgate import values
 from tollgate.catalog import codes, results
 from tollgate.connectors import exchange, tokens
 from tollgate.contract import answers, follow_ups
-from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.fields import read_fields
 from tollgate.flows import follow_up, tokenize
 from tollgate.operations.accounts import get_registration
 from tollgate.operations.app import SUCCESS_CODES, App, Call
@@ -37,21 +38,13 @@ async def read_clock(_request: Request, app: App) -> Reply:
 @ROUTES.add("POST", "/sandbox/clock", "advance_clock", Access.TOKEN)
 async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
     """Moves the time of this test host forward by `advance` seconds."""
-    advance_s = _read_advance(request)
-    offset = await add_to_setting(app.database, CLOCK_OFFSET, advance_s * values.SECOND)
+    sent = [value for name, value in request.pairs if name == "advance"]
+    if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > _ADVANCE_S_MAX:
+        _refuse("advance", f"must be a whole number of seconds from 0 to {_ADVANCE_S_MAX}", sent[0] if sent else None)
+    offset = await add_to_setting(app.database, CLOCK_OFFSET, int(sent[0]) * values.SECOND)
     if isinstance(app.clock, values.SystemClock):
         app.clock.offset = offset
     return _answer_time(app.clock.now())
-
-
-def _read_advance(request: Request) -> int:
-    sent = [value for name, value in request.pairs if name == "advance"]
-    if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > _ADVANCE_S_MAX:
-        message = f"must be a whole number of seconds from 0 to {_ADVANCE_S_MAX}"
-        raise values.InvalidParameters(
-            results.get_result(codes.INVALID_REQUEST), [values.Fault("advance", message, sent[0] if sent else None)]
-        )
-    return int(sent[0])
 
 
 def _answer_time(now: values.Instant) -> Reply:
@@ -66,7 +59,14 @@ async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
     """Records a receipt (RC), a chargeback (CB) or its reversal (CR) of a payment of this test host."""
     channel = get_channel(caller)
     fields = read_fields(request.pairs, app.make_situation("follow_up", channel))
-    notice = (_read_notice(request) or codes.CHARGED_BACK) if _read_payment_type(fields) == "CB" else None
+    payment_type, notice = fields.values["paymentType"], None
+    if payment_type not in SYSTEM_ONLY:
+        _refuse("paymentType", f"must be one of [{', '.join(SYSTEM_ONLY)}]", payment_type)
+    if payment_type == "CB":
+        # The bank's reason is no parameter of the interface, so it has no row in the catalogue.
+        notice = request.find("resultCode") or codes.CHARGED_BACK
+        if notice not in _NOTICES:
+            _refuse("resultCode", "must be a chargeback code such as 000.100.203", notice)
     fact = follow_ups.read_follow_up(
         fields, channel, short_id=values.make_short_id(app.random_bytes), is_live=app.is_live
     )
@@ -74,22 +74,7 @@ async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
     return reply_with(answers.answer_payment(payment, app.envelope))
 
 
-def _read_payment_type(fields: Fields) -> str:
-    payment_type = fields.values["paymentType"]
-    if payment_type not in SYSTEM_ONLY:
-        _refuse("paymentType", f"must be one of [{', '.join(SYSTEM_ONLY)}]", payment_type)
-    return payment_type
-
-
-def _read_notice(request: Request) -> str | None:
-    """Reads the bank's reason, which is no parameter of the interface and has no row in the catalogue."""
-    code = next((value for name, value in request.pairs if name == "resultCode" and value), None)
-    if code is not None and code not in _NOTICES:
-        _refuse("resultCode", "must be a chargeback code such as 000.100.203", code)
-    return code
-
-
-def _refuse(name: str, message: str, value: str) -> None:
+def _refuse(name: str, message: str, value: str | None) -> NoReturn:
     raise values.InvalidParameters(results.get_result(codes.INVALID_REQUEST), [values.Fault(name, message, value)])
 
 
@@ -108,29 +93,18 @@ async def show_token(request: Request, caller: Caller, app: App) -> Reply:
 @ROUTES.add("POST", _TOKEN_PATH, "fire_token_event", Access.TOKEN)
 async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
     """Makes an `event` happen to the network token of a registration."""
-    event, event_id = _read_event(request), request.find("eventId") or values.make_id(app.random_bytes)
+    event, event_id = request.find("event"), request.find("eventId") or values.make_id(app.random_bytes)
+    if event not in set(Event):
+        _refuse("event", f"must be one of [{', '.join(Event)}]", event)
     if _EVENT_ID.fullmatch(event_id) is None:
-        raise values.InvalidParameters(
-            results.get_result(codes.INVALID_REQUEST),
-            [values.Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)],
-        )
+        _refuse("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)
     registration = await get_registration(app, caller.merchant_id, request.names[0])
-    standing = await let_happen(app.database, registration.id, event, event_id, app.clock.now())
+    standing = await let_happen(app.database, registration.id, Event(event), event_id, app.clock.now())
     if standing is None:
         raise values.NotFound(results.get_result(codes.NETWORK_TOKEN_UNKNOWN))
-    message = tokens.EventMessage(id=event_id, key=registration.id, event=event)
+    message = tokens.EventMessage(id=event_id, key=registration.id, event=Event(event))
     await tokenize.accept_token_event(app, standing.shopper_token, exchange.encode_message(message))
     return reply_with(_answer_token(app, caller, registration, standing))
-
-
-def _read_event(request: Request) -> Event:
-    text = request.find("event")
-    if text not in set(Event):
-        message = f"must be one of [{', '.join(Event)}]"
-        raise values.InvalidParameters(
-            results.get_result(codes.INVALID_REQUEST), [values.Fault("event", message, text)]
-        )
-    return Event(text)
 
 
 def _answer_token(app: App, caller: Caller, registration: Registration, standing: Standing | None) -> answers.Answer:

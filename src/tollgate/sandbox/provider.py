@@ -38,7 +38,7 @@ _BARCODE_LENGTHS = {"BOLETO": 47, "OXXO": 14}
 
 def make_collecting_account(key: str, brand: str, reference: str, created_at: Instant) -> redirect.ProviderAccount:
     """Makes the account of one session, which is always the same."""
-    digits = _make_digits(key)
+    digits = str(int.from_bytes(hashlib.sha256(key.encode()).digest(), "big")).zfill(78)
     return redirect.ProviderAccount(
         holder="Tollgate Simulator",
         iban=make_german_iban(_BANK_CODE, digits[:_ACCOUNT_DIGITS]),
@@ -50,19 +50,10 @@ def make_collecting_account(key: str, brand: str, reference: str, created_at: In
     )
 
 
-def make_shoppers_account(account_id: str) -> redirect.ProviderAccount:
-    """The shopper's account at the provider: the one the merchant named, or else the simulated shopper's own."""
-    return redirect.ProviderAccount(holder=_HOLDER, account_id=account_id or _SHOPPERS_ID)
-
-
 def make_german_iban(bank_code: str, number: str) -> str:
     """Makes an IBAN with its check digits (ISO 7064, modulo 97)."""
     rest = int(f"{bank_code}{number}131400") % 97
     return f"DE{98 - rest:02d}{bank_code}{number}"
-
-
-def _make_digits(key: str) -> str:
-    return str(int.from_bytes(hashlib.sha256(key.encode()).digest(), "big")).zfill(78)
 
 
 class Status(StrEnum):
@@ -236,10 +227,10 @@ class SimulatedProvider:
             account = make_collecting_account(row.id, body.brand, body.reference, row.created_at)
             return replace(reply, account=account)
         if status is Status.APPROVED:
-            is_virtual = brand.account is brand_rows.AccountType.VIRTUAL
-            return replace(
-                reply, account=make_shoppers_account(body.account_id) if is_virtual else SHOPPERS_BANK_ACCOUNT
-            )
+            if brand.account is not brand_rows.AccountType.VIRTUAL:
+                return replace(reply, account=SHOPPERS_BANK_ACCOUNT)
+            account_id = body.account_id or _SHOPPERS_ID
+            return replace(reply, account=redirect.ProviderAccount(holder=_HOLDER, account_id=account_id))
         return reply
 
     def _make_forward(self, session: Session) -> redirect.ForwardReply:

@@ -197,9 +197,9 @@ def configure_throttles(text: str, *, is_live: bool = False) -> list[Throttle]:
         if match[1] not in THROTTLES:
             raise ValueError(f"--throttles names {match[1]}, which is not in the throttle table")
         changes[match[1]] = int(match[2]), int(match[3])
-    rows = [replace(row, is_on=row.is_on or is_live) for row in THROTTLES.values()]
-    return [_change(row, changes.get(row.operation)) for row in rows]
-
-
-def _change(row: Throttle, numbers: tuple[int, int] | None) -> Throttle:
-    return row if numbers is None else replace(row, count=numbers[0], window_s=numbers[1], is_on=True)
+    rows = []
+    for row in THROTTLES.values():
+        count, window_s = changes.get(row.operation, (row.count, row.window_s))
+        is_on = row.is_on or is_live or row.operation in changes
+        rows.append(replace(row, count=count, window_s=window_s, is_on=is_on))
+    return rows

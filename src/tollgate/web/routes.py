@@ -4,7 +4,6 @@ The rows are declared beside their handlers.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 
 from tollgate.catalog import codes, results
 from tollgate.operations.app import App
@@ -29,7 +28,12 @@ class RouteTable:
             for method in _methods_of(row)
         }
         self._open = frozenset(path for _, path in self._plain)
-        self._secret = {_cut_before_gap(row.path): _cut_after_gap(row.path) for row in self.rows if row.hides_path}
+        # A log shows a secret path up to its first gap; the operation, which it shows too, tells such paths apart.
+        self._secret = {
+            tuple(_split(row.path.partition("{")[0])): row.path.partition("}")[0] + "}"
+            for row in self.rows
+            if row.hides_path
+        }
         self._secret_lengths = sorted({len(words) for words in self._secret})
         for row in self.rows:
             shape = tuple(None if word.startswith("{") else word for word in _split(row.path))
@@ -84,15 +88,6 @@ def _split(path: str) -> list[str]:
     return [word for word in path.split("/") if word]
 
 
-def _cut_before_gap(path: str) -> tuple[str, ...]:
-    return tuple(takewhile(lambda word: not word.startswith("{"), _split(path)))
-
-
-def _cut_after_gap(path: str) -> str:
-    """Cuts a path after its first gap; a log also shows the operation, which tells such paths apart."""
-    return path.partition("}")[0] + "}"
-
-
 ANY_ORIGIN = (
     (b"access-control-allow-origin", b"*"),
     (b"cross-origin-resource-policy", b"cross-origin"),
@@ -113,9 +108,7 @@ def open_to_all_origins(rows: Iterable[RouteRow]) -> Iterator[RouteRow]:
     asked: set[str] = set()
     for row in rows:
         yield row
-        if not row.is_for_any_origin:
-            continue
-        if row.path not in asked:
+        if row.is_for_any_origin and row.path not in asked:
             asked.add(row.path)
             yield RouteRow(
                 method="OPTIONS",

@@ -67,14 +67,14 @@ def guard_upkeep(work: Callable[[], None]) -> bool:
     try:
         work()
     except Exception:
-        _log.exception("breakage")
+        _log.exception("unhandled error")
         return False
     return True
 
 
 def _answer_breakage(context: RequestContext, envelope: answers.Envelope, clock: values.Clock) -> Reply:
     """Logs the exception that is being handled, and answers without its details."""
-    _log.exception("breakage", extra={"ndc": context.ndc, "operation": context.operation})
+    _log.exception("unhandled error", extra={"ndc": context.ndc, "operation": context.operation})
     # The answer carries the ndc of the log line, by which an operator finds the reason.
     return render_refusal(values.Refusal(get_result(codes.INTERNAL_ERROR)), context.ndc, envelope, clock)
 

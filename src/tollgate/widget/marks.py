@@ -19,55 +19,13 @@ NEUTRAL_INK = "#22304a"
 @dataclass(frozen=True, slots=True)
 class Mark:
     code: str
-    shape: str
+    draw: Callable[["Mark"], str]
     text: str
     """Letters on the mark; an empty one has none, as its shape says enough."""
     panel: str
     ink: str
     colours: tuple[str, ...] = ()
     """The colours of the shape besides panel and letters, in the order of drawing."""
-
-
-MARK_ROWS: tuple[Mark, ...] = (
-    Mark("VISA", "underlined", "VISA", WHITE, "#1d2f86", ("#e9a41c",)),
-    Mark("VISADEBIT", "underlined", "VISA", WHITE, "#1d2f86", ("#3c7dd9",)),
-    Mark("VISAELECTRON", "underlined", "VISA", WHITE, "#1d2f86", ("#8a94a6",)),
-    Mark("VPAY", "underlined", "V PAY", WHITE, "#1d2f86", ("#e9a41c",)),
-    Mark("MASTER", "discs", "", WHITE, "#2a2a2a", ("#dd2a3b", "#f3a32b", "#ee6a2f")),
-    Mark("MASTERDEBIT", "discs", "", "#23262d", WHITE, ("#dd2a3b", "#f3a32b", "#ee6a2f")),
-    Mark("MAESTRO", "discs", "", WHITE, "#2a2a2a", ("#2b72c9", "#dd2a3b", "#6f5aa8")),
-    Mark("AMEX", "plain", "AMEX", "#1f67b1", WHITE),
-    Mark("AXP", "plain", "AMEX", "#1f67b1", WHITE),
-    Mark("DINERS", "halves", "", WHITE, "#17518f", ("#17518f", WHITE)),
-    Mark("DISCOVER", "sunrise", "Discover", WHITE, "#23262d", ("#ea7a25",)),
-    Mark("JCB", "columns", "JCB", WHITE, WHITE, ("#1f5ea8", "#c42a45", "#1f7d3c")),
-    Mark("UNIONPAY", "slats", "UP", WHITE, WHITE, ("#c9293f", "#1f4f8f", "#0f7579")),
-    Mark("DANKORT", "plain", "Dankort", "#b3203a", WHITE),
-    Mark("MADA", "stacked", "mada", WHITE, "#23262d", ("#2f86c8", "#79b03a")),
-    Mark("CARTEBANCAIRE", "plain", "CB", "#17567d", WHITE),
-    Mark("BCMC", "ribbons", "", WHITE, "#1b4f9c", ("#1b4f9c", "#f2c230")),
-    Mark("ELO", "dots", "elo", "#23262d", WHITE, ("#f2c230", "#e0402f", "#3aa0dc")),
-    Mark("APPLEPAY", "plain", "Apple Pay", "#111214", WHITE),
-    Mark("GOOGLEPAY", "dots", "G Pay", WHITE, "#3c4043", ("#3f7ee8", "#db4335", "#f2b61f", "#2f9c4f")),
-    Mark("SAMSUNGPAY", "plain", "Samsung Pay", "#1a2a80", WHITE),
-    Mark("CLICK_TO_PAY", "chevrons", "", WHITE, "#23262d", ("#23262d",)),
-    Mark("DIRECTDEBIT_SEPA", "circle_of_dots", "SEPA", "#1d4596", WHITE, ("#f5cf3f",)),
-    Mark("SEPA", "circle_of_dots", "SEPA", "#1d4596", WHITE, ("#f5cf3f",)),
-    Mark("IDEAL", "doorway", "iDEAL", WHITE, "#23262d", ("#c8136c",)),
-    Mark("SOFORTUEBERWEISUNG", "plain", "SOFORT", "#3a3f4d", WHITE),
-    Mark("GIROPAY", "stacked", "giropay", WHITE, "#14347c", ("#14347c", "#cf2a35")),
-    Mark("EPS", "plain", "eps", "#8d1f5f", WHITE),
-    Mark("PAYPAL", "twin_letters", "PP", WHITE, "#1c3f8f", ("#3a9be0",)),
-    Mark("KLARNA_PAYMENTS_ONE", "plain", "Klarna.", "#f9c4d2", "#17120f"),
-    Mark("KLARNA_PAYMENTS_PAYLATER", "plain", "Klarna. later", "#f9c4d2", "#17120f"),
-    Mark("KLARNA_PAYMENTS_PAYNOW", "plain", "Klarna. now", "#f9c4d2", "#17120f"),
-    Mark("KLARNA_PAYMENTS_SLICEIT", "plain", "Klarna. slice it", "#f9c4d2", "#17120f"),
-    Mark("ALIPAY", "plain", "Alipay", "#1769c9", WHITE),
-    Mark("WECHAT_PAY", "plain", "WeChat Pay", "#187a3c", WHITE),
-    Mark("TWINT", "dots", "TWINT", "#23262d", WHITE, ("#f0523d", "#f2b61f", "#3aa0dc", "#36a566")),
-    Mark("PRZELEWY", "plain", "P24", "#b81f33", WHITE),
-    Mark("VIPPS", "plain", "vipps", "#b8481a", WHITE),
-)
 
 
 WIDTH, HEIGHT = 40, 26
@@ -131,17 +89,17 @@ def _letters(
     return f'<g font-family="{_FONT}" font-weight="700" text-anchor="middle">{"".join(drawn)}</g>'
 
 
-def _draw_plain(row: Mark) -> str:
+def draw_plain(row: Mark) -> str:
     return _letters(row.text, row.ink)
 
 
-def _draw_underlined(row: Mark) -> str:
+def draw_underlined(row: Mark) -> str:
     return (
         f'{_letters(row.text, row.ink, middle_y=12)}<path d="M8 20.5h24" stroke="{row.colours[0]}" stroke-width="2.5"/>'
     )
 
 
-def _draw_discs(row: Mark) -> str:
+def draw_discs(row: Mark) -> str:
     left, right, shared = row.colours
     return (
         f'<circle cx="15.5" cy="13" r="7.5" fill="{left}"/><circle cx="24.5" cy="13" r="7.5" fill="{right}"/>'
@@ -149,7 +107,7 @@ def _draw_discs(row: Mark) -> str:
     )
 
 
-def _draw_halves(row: Mark) -> str:
+def draw_halves(row: Mark) -> str:
     disc, field = row.colours
     return (
         f'<circle cx="20" cy="13" r="9" fill="{disc}"/><circle cx="20" cy="13" r="6.6" fill="{field}"/>'
@@ -157,14 +115,14 @@ def _draw_halves(row: Mark) -> str:
     )
 
 
-def _draw_sunrise(row: Mark) -> str:
+def draw_sunrise(row: Mark) -> str:
     return (
         f'<path d="M39.5 14v8.5a3 3 0 0 1-3 3H14q18-2 25.5-11.5z" fill="{row.colours[0]}"/>'
         f"{_letters(row.text, row.ink, middle_y=10)}"
     )
 
 
-def _draw_columns(row: Mark) -> str:
+def draw_columns(row: Mark) -> str:
     drawn = []
     for number, (colour, letter) in enumerate(zip(row.colours, row.text, strict=True)):
         x = 6.5 + number * 9.25
@@ -173,7 +131,7 @@ def _draw_columns(row: Mark) -> str:
     return "".join(drawn)
 
 
-def _draw_slats(row: Mark) -> str:
+def draw_slats(row: Mark) -> str:
     slats = (
         f'<path d="M{8 + number * 8} 4h9.5l-3.5 18h-9.5z" fill="{colour}"/>'
         for number, colour in enumerate(row.colours)
@@ -181,7 +139,7 @@ def _draw_slats(row: Mark) -> str:
     return "".join(slats) + _letters(row.text, row.ink, size_max=10)
 
 
-def _draw_stacked(row: Mark) -> str:
+def draw_stacked(row: Mark) -> str:
     upper, lower = row.colours
     return (
         f'<path d="M5 6h13" stroke="{upper}" stroke-width="3"/><path d="M5 20h13" stroke="{lower}" stroke-width="3"/>'
@@ -189,7 +147,7 @@ def _draw_stacked(row: Mark) -> str:
     )
 
 
-def _draw_ribbons(row: Mark) -> str:
+def draw_ribbons(row: Mark) -> str:
     upper, lower = row.colours
     return (
         f'<path d="M6 12h8q4 0 7-3t7-3h6v5q0 2-2 2h-9z" fill="{lower}"/>'
@@ -197,7 +155,7 @@ def _draw_ribbons(row: Mark) -> str:
     )
 
 
-def _draw_dots(row: Mark) -> str:
+def draw_dots(row: Mark) -> str:
     first = WIDTH / 2 - (len(row.colours) - 1) * 2.5
     dots = (
         f'<circle cx="{first + number * 5:g}" cy="20.5" r="1.7" fill="{colour}"/>'
@@ -206,14 +164,14 @@ def _draw_dots(row: Mark) -> str:
     return _letters(row.text, row.ink, middle_y=10.5) + "".join(dots)
 
 
-def _draw_chevrons(row: Mark) -> str:
+def draw_chevrons(row: Mark) -> str:
     return (
         f'<g fill="none" stroke="{row.colours[0]}" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round">'
         '<path d="M11 7.5h4l6 5.5-6 5.5h-4"/><path d="M22 7.5l6.5 5.5-6.5 5.5"/></g>'
     )
 
 
-def _draw_circle_of_dots(row: Mark) -> str:
+def draw_circle_of_dots(row: Mark) -> str:
     angles = (2 * pi * number / 12 for number in range(12))
     dots = (
         f'<circle cx="{20 + 15 * sin(angle):.2f}" cy="{13 - 9.5 * cos(angle):.2f}" r="1" fill="{row.colours[0]}"/>'
@@ -222,7 +180,7 @@ def _draw_circle_of_dots(row: Mark) -> str:
     return "".join(dots) + _letters(row.text, row.ink, width_max=24, size_max=9)
 
 
-def _draw_doorway(row: Mark) -> str:
+def draw_doorway(row: Mark) -> str:
     return (
         f'<path d="M5 5h5a8 8 0 0 1 0 16h-5z" fill="{row.colours[0]}"/>'
         f'<circle cx="9" cy="10" r="2" fill="{row.panel}"/><path d="M7.2 13.5h3.6v5h-3.6z" fill="{row.panel}"/>'
@@ -230,27 +188,51 @@ def _draw_doorway(row: Mark) -> str:
     )
 
 
-def _draw_twin_letters(row: Mark) -> str:
+def draw_twin_letters(row: Mark) -> str:
     behind = _letters(row.text[1], row.colours[0], middle_x=23, middle_y=14.5, size_max=17)
     return behind + _letters(row.text[0], row.ink, middle_x=18.5, middle_y=12, size_max=17)
 
 
-SHAPES: Mapping[str, Callable[[Mark], str]] = {
-    "chevrons": _draw_chevrons,
-    "circle_of_dots": _draw_circle_of_dots,
-    "columns": _draw_columns,
-    "discs": _draw_discs,
-    "doorway": _draw_doorway,
-    "dots": _draw_dots,
-    "halves": _draw_halves,
-    "plain": _draw_plain,
-    "ribbons": _draw_ribbons,
-    "slats": _draw_slats,
-    "stacked": _draw_stacked,
-    "sunrise": _draw_sunrise,
-    "twin_letters": _draw_twin_letters,
-    "underlined": _draw_underlined,
-}
+MARK_ROWS: tuple[Mark, ...] = (
+    Mark("VISA", draw_underlined, "VISA", WHITE, "#1d2f86", ("#e9a41c",)),
+    Mark("VISADEBIT", draw_underlined, "VISA", WHITE, "#1d2f86", ("#3c7dd9",)),
+    Mark("VISAELECTRON", draw_underlined, "VISA", WHITE, "#1d2f86", ("#8a94a6",)),
+    Mark("VPAY", draw_underlined, "V PAY", WHITE, "#1d2f86", ("#e9a41c",)),
+    Mark("MASTER", draw_discs, "", WHITE, "#2a2a2a", ("#dd2a3b", "#f3a32b", "#ee6a2f")),
+    Mark("MASTERDEBIT", draw_discs, "", "#23262d", WHITE, ("#dd2a3b", "#f3a32b", "#ee6a2f")),
+    Mark("MAESTRO", draw_discs, "", WHITE, "#2a2a2a", ("#2b72c9", "#dd2a3b", "#6f5aa8")),
+    Mark("AMEX", draw_plain, "AMEX", "#1f67b1", WHITE),
+    Mark("AXP", draw_plain, "AMEX", "#1f67b1", WHITE),
+    Mark("DINERS", draw_halves, "", WHITE, "#17518f", ("#17518f", WHITE)),
+    Mark("DISCOVER", draw_sunrise, "Discover", WHITE, "#23262d", ("#ea7a25",)),
+    Mark("JCB", draw_columns, "JCB", WHITE, WHITE, ("#1f5ea8", "#c42a45", "#1f7d3c")),
+    Mark("UNIONPAY", draw_slats, "UP", WHITE, WHITE, ("#c9293f", "#1f4f8f", "#0f7579")),
+    Mark("DANKORT", draw_plain, "Dankort", "#b3203a", WHITE),
+    Mark("MADA", draw_stacked, "mada", WHITE, "#23262d", ("#2f86c8", "#79b03a")),
+    Mark("CARTEBANCAIRE", draw_plain, "CB", "#17567d", WHITE),
+    Mark("BCMC", draw_ribbons, "", WHITE, "#1b4f9c", ("#1b4f9c", "#f2c230")),
+    Mark("ELO", draw_dots, "elo", "#23262d", WHITE, ("#f2c230", "#e0402f", "#3aa0dc")),
+    Mark("APPLEPAY", draw_plain, "Apple Pay", "#111214", WHITE),
+    Mark("GOOGLEPAY", draw_dots, "G Pay", WHITE, "#3c4043", ("#3f7ee8", "#db4335", "#f2b61f", "#2f9c4f")),
+    Mark("SAMSUNGPAY", draw_plain, "Samsung Pay", "#1a2a80", WHITE),
+    Mark("CLICK_TO_PAY", draw_chevrons, "", WHITE, "#23262d", ("#23262d",)),
+    Mark("DIRECTDEBIT_SEPA", draw_circle_of_dots, "SEPA", "#1d4596", WHITE, ("#f5cf3f",)),
+    Mark("SEPA", draw_circle_of_dots, "SEPA", "#1d4596", WHITE, ("#f5cf3f",)),
+    Mark("IDEAL", draw_doorway, "iDEAL", WHITE, "#23262d", ("#c8136c",)),
+    Mark("SOFORTUEBERWEISUNG", draw_plain, "SOFORT", "#3a3f4d", WHITE),
+    Mark("GIROPAY", draw_stacked, "giropay", WHITE, "#14347c", ("#14347c", "#cf2a35")),
+    Mark("EPS", draw_plain, "eps", "#8d1f5f", WHITE),
+    Mark("PAYPAL", draw_twin_letters, "PP", WHITE, "#1c3f8f", ("#3a9be0",)),
+    Mark("KLARNA_PAYMENTS_ONE", draw_plain, "Klarna.", "#f9c4d2", "#17120f"),
+    Mark("KLARNA_PAYMENTS_PAYLATER", draw_plain, "Klarna. later", "#f9c4d2", "#17120f"),
+    Mark("KLARNA_PAYMENTS_PAYNOW", draw_plain, "Klarna. now", "#f9c4d2", "#17120f"),
+    Mark("KLARNA_PAYMENTS_SLICEIT", draw_plain, "Klarna. slice it", "#f9c4d2", "#17120f"),
+    Mark("ALIPAY", draw_plain, "Alipay", "#1769c9", WHITE),
+    Mark("WECHAT_PAY", draw_plain, "WeChat Pay", "#187a3c", WHITE),
+    Mark("TWINT", draw_dots, "TWINT", "#23262d", WHITE, ("#f0523d", "#f2b61f", "#3aa0dc", "#36a566")),
+    Mark("PRZELEWY", draw_plain, "P24", "#b81f33", WHITE),
+    Mark("VIPPS", draw_plain, "vipps", "#b8481a", WHITE),
+)
 
 
 def render_mark(row: Mark, label: str) -> bytes:
@@ -259,7 +241,7 @@ def render_mark(row: Mark, label: str) -> bytes:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
         f' role="img"><title>{escape(label)}</title>'
-        f'<rect {plate} fill="{row.panel}"/>{SHAPES[row.shape](row)}'
+        f'<rect {plate} fill="{row.panel}"/>{row.draw(row)}'
         f'<rect {plate} fill="none" stroke="#8a96a8" stroke-opacity=".55"/></svg>\n'
     ).encode()
 
@@ -267,12 +249,13 @@ def render_mark(row: Mark, label: str) -> bytes:
 _DRAWN: Mapping[str, Mark] = {row.code: row for row in MARK_ROWS}
 
 
-def _get_row(code: str, label: str) -> Mark:
-    return _DRAWN.get(code) or Mark(code, "plain", label, NEUTRAL_PANEL, NEUTRAL_INK)
-
-
 MARKS: Mapping[str, bytes] = MappingProxyType(
-    {f"{code}.svg": render_mark(_get_row(code, brand.label), brand.label) for code, brand in BRANDS.items()}
+    {
+        f"{code}.svg": render_mark(
+            _DRAWN.get(code) or Mark(code, draw_plain, brand.label, NEUTRAL_PANEL, NEUTRAL_INK), brand.label
+        )
+        for code, brand in BRANDS.items()
+    }
 )
 
 _PAINTED = f"""\

@@ -261,4 +261,4 @@ async def test_breakage_before_the_body_is_read_is_answered_too(
     reply = await ask(gateway, method="POST", path="/form")
 
     assert (reply.status, json.loads(reply.body)["result"]["code"]) == (500, "999.999.999")
-    assert caplog.records[0].message == "breakage"
+    assert caplog.records[0].message == "unhandled error"

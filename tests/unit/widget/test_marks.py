@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tollgate.catalog.brands import BRANDS
+from tollgate.widget import marks
 from tollgate.widget.marks import (
     HEIGHT,
     MARK_ROWS,
@@ -15,7 +16,6 @@ from tollgate.widget.marks import (
     MARKS,
     NEUTRAL_INK,
     NEUTRAL_PANEL,
-    SHAPES,
     TEXT_WIDTH_MAX,
     WIDTH,
     Mark,
@@ -67,7 +67,7 @@ def test_letters_stay_within_the_plate(name: str) -> None:
 
 def test_the_longest_label_one_could_think_of_fits_too() -> None:
     label = "Incomprehensibilities & misunderstandings"
-    mark = render_mark(Mark("X", "plain", label, "#ffffff", "#000000"), label)
+    mark = render_mark(Mark("X", marks.draw_plain, label, "#ffffff", "#000000"), label)
     texts = list(ElementTree.fromstring(mark.decode()).iter(f"{SVG}text"))
 
     assert [text.text for text in texts] == ["Incomprehensibilities", "& misunderstandings"]
@@ -86,12 +86,14 @@ def test_rows_name_brands_that_exist_and_shapes_that_are_drawn() -> None:
 
     assert len(set(codes)) == len(codes) >= 20
     assert [code for code in codes if code not in BRANDS] == []
-    assert {row.shape for row in MARK_ROWS} == set(SHAPES)
+    assert {row.draw.__name__ for row in MARK_ROWS} == {name for name in vars(marks) if name.startswith("draw_")}
 
 
 def test_letters_can_be_read_on_their_plate() -> None:
     # On columns and slats the letters stand on the shape's own colours.
-    grounds = {row: row.colours if row.shape in ("columns", "slats") else (row.panel,) for row in MARK_ROWS}
+    grounds = {
+        row: row.colours if row.draw in (marks.draw_columns, marks.draw_slats) else (row.panel,) for row in MARK_ROWS
+    }
     faint = [
         row.code
         for row, colours in grounds.items()
