@@ -46,31 +46,31 @@ class Brand:
     code: str
     account: AccountType
     method: str
-    """CC card, DC debit card, DD direct debit, VA virtual account, OT online transfer, PP prepayment."""
+    """It is CC card, DC debit card, DD direct debit, VA virtual account, OT online transfer or PP prepayment."""
     label: str
     prefixes: tuple[str, ...] = ()
-    """Ranges of the brand's own, as `4` or `2221-2720`; the longest prefix wins."""
+    """The brand's own ranges, as `4` or `2221-2720`; the longest prefix counts."""
     lengths: tuple[int, ...] = ()
     cvv_length: int = 3
     grouping: tuple[int, ...] = ()
     """The sizes of the blocks in which a form shows the digits."""
     luhn: bool = False
     aliases: tuple[str, ...] = ()
-    """Spellings other networks and libraries use; lenient channels take them."""
+    """Other networks and libraries use these spellings, which lenient channels take."""
     shares: tuple[str, ...] = ()
-    """Networks whose numbers a co-brand also carries; without being asked, the network is taken."""
+    """A co-brand also has numbers of these networks, which are detected unless the co-brand is named."""
     wallet: str = ""
-    """Prefix of the wallet's own parameters."""
+    """The prefix of the wallet's own parameters."""
     is_async: bool = False
     """The shopper goes to a page of the bank or provider."""
     needs: tuple[str, ...] = ()
-    """Parameters without which the provider cannot start."""
+    """The provider cannot start without these parameters."""
     strict_needs: tuple[str, ...] = ()
-    """Parameters that a strict channel asks for besides."""
+    """A strict channel also requires these parameters."""
     lenient_types: frozenset[str] = frozenset()
-    """Payment types that a lenient channel takes besides, because clients of this brand send them."""
+    """A lenient channel also takes these payment types, because clients of this brand send them."""
     currencies: tuple[str, ...] = ()
-    """Empty: any."""
+    """A brand without any takes all currencies."""
     account_name: AccountName = AccountName.ANY
     scheme: str = ""
     """The card scheme in `threeDSecure.v2.*`, by which a merchant is registered for 3-D Secure."""
@@ -82,7 +82,7 @@ class Brand:
         return _TYPES_BY_METHOD[self.method]
 
     def list_payment_types(self, *, lenient: bool) -> frozenset[str]:
-        """The payment types that a channel takes for this brand."""
+        """Lists the payment types that a channel takes for this brand."""
         return self.payment_types | self.lenient_types if lenient else self.payment_types
 
     @property
@@ -99,7 +99,7 @@ class Brand:
 
 _LONG = tuple(range(12, 20))
 _RESERVING = frozenset({"PA", "CP", "RV"})
-"""For clients that authorize by bank transfer and capture later: the transfer is made at once, the capture books it."""
+"""Some clients authorize by bank transfer and capture later: the transfer is made at once."""
 
 
 def _brand(

@@ -1,7 +1,4 @@
-"""Declines that the content of a request causes, as rows, in the order in which they are looked for.
-
-Nothing is declined elsewhere for what a request contains.
-"""
+"""Declines by the content of a request, as rows in the order of their checks. No content is declined elsewhere."""
 
 from __future__ import annotations
 
@@ -82,7 +79,7 @@ def _any_not(accepts: Callable[[str], bool], *names: str) -> Callable[[Fields, F
     """Applies if one of the values that were sent is not acceptable."""
 
     def applies(fields: Fields, _facts: Facts) -> bool:
-        # A loop, because this runs for every payment with a customer and a generator costs several times as much.
+        # This runs for every payment with a customer, and a generator would cost several times as much as a loop.
         for name in names:
             value = fields.get(name)
             if value is not None and not accepts(value):
@@ -131,7 +128,7 @@ def _names_account_otherwise(form: AccountName, accepts: Callable[[str], bool]) 
 
 
 def _contains_more_than_the_amount(fields: Fields, _facts: Facts) -> bool:
-    """taxAmount, shipping.cost and what sellers receive are parts of the amount, so none is more than the whole."""
+    """Applies if taxAmount, shipping.cost or the sum of the sellers is more than the amount that contains it."""
     if "amount" not in fields:
         return False
     amount = read_hundredths(fields["amount"])

@@ -13,8 +13,8 @@ from tollgate.catalog.countries import COUNTRIES
 if TYPE_CHECKING:
     from schwifty import IBAN
 
-# schwifty takes a tenth of a second to import and reads its registries from disk, and most requests bring no account:
-# it is imported where it is asked.
+# schwifty takes a tenth of a second to import and reads its registries from disk, and most requests have no bank
+# account, so it is imported where it is used.
 
 
 _BANKS_OWN_CHECKS = frozenset({"HU", "SE"})
@@ -76,13 +76,13 @@ def build_iban(country: str, bank_code: str, number: str) -> str | None:
     try:
         built = IBAN.generate(country, bank_code, number)
     except (SchwiftyException, ValueError, LookupError):
-        # Its check digits are computed before anybody looks whether there are only digits.
+        # It computes check digits before it checks that there are only digits.
         return None
-    return str(built) if _is_all_told(built, bank_code, number) else None
+    return str(built) if _is_complete(built, bank_code, number) else None
 
 
-def _is_all_told(built: IBAN, bank_code: str, number: str) -> bool:
-    """schwifty fills what is missing (a branch, an owner's number, a type) with zeros: somebody else's account.
+def _is_complete(built: IBAN, bank_code: str, number: str) -> bool:
+    """Returns False where schwifty filled a missing part (a branch, a type) with zeros: that is another account.
 
     Leading zeros may be lost, except where a check digit is computed: a number that is too short may end in it already.
     """
@@ -116,5 +116,5 @@ def _list_bank_codes(bank_code: str, branch_code: str) -> set[str]:
 
 
 def _strip(code: str) -> str:
-    """Leading zeros are lost easily."""
+    """Removes leading zeros, which are often left out."""
     return code.upper().lstrip("0")

@@ -29,15 +29,15 @@ class Limits:
     linger_s: float = 2.0
     """A connection stays open so long after a refusal, so that a client that still sends can read it."""
     connections_max: int = 16_384
-    """In one process; fewer where the limit of open files is lower."""
+    """The limit of one process; it is lower where the limit of open files is lower."""
     connections_per_peer_max: int = 512
     read_block_bytes: int = 64 * 1024
-    """Taken from a connection at once; pipelined requests wait in this block or in the client's own buffers."""
+    """The most that is read from a connection at once; pipelined requests wait in this block or at the client."""
     requests_in_flight_max: int = 2000
     idempotency_key_length_max: int = 255
     idempotency_lifetime: Instant = 24 * HOUR
 
-    # Highest index in a name; items are counted besides, because the index may skip.
+    # The highest index in a name; items are counted as well, because an index may be skipped.
     item_index_max: int = 1000
     items_max: int = 1000
     cart_payment_index_max: int = 99
@@ -52,9 +52,9 @@ class Limits:
     checkout_attempts_max: int = 10
     checkout_attempts_per_address_max: int = 100
     checkout_fields_memory: Instant = DAY
-    """After its end; what was prepared is of no use by then."""
+    """The prepared fields are erased so long after the end of a checkout."""
     checkout_memory: Instant = 100 * DAY
-    """A voucher may be paid long after, and must still meet its checkout if that was paid otherwise meanwhile."""
+    """A checkout is stored so long, because a voucher may be paid long after it was paid otherwise."""
     link_days: int = 90
     """The lifetime of a payment link whose merchant does not set one."""
     challenge_lifetime: Instant = 15 * MINUTE
@@ -89,13 +89,13 @@ class Limits:
     job_batch: int = 100
     recovery_batch: int = 100
     job_failures_max: int = 10
-    """Failures in a row, some 15 to 25 minutes of them, after which an audit names a job."""
+    """An audit reports a job after so many failures in a row, which take some 15 to 25 minutes."""
     rewrap_batch: int = 500
     rewrap_unit: int = 50
     """The number of accounts that are wrapped again in one commit, which others wait for."""
     erase_batch: int = 100
     accounts_left_max: int = 1000
-    """Payments of a channel that are remembered because they were open when their account's time was over."""
+    """The number of payments of a channel that were open when their account should have been erased."""
 
     # Schedules.
     missed_runs_kept: int = 100

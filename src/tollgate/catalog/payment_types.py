@@ -111,7 +111,7 @@ _CARDS = frozenset({"CC", "DC"})
 _DEBITS = _CARDS | {"DD"}
 _ACCOUNTS = _DEBITS | {"VA"}
 _ALL = _ACCOUNTS | {"OT", "PP"}
-# The shopper of a prepayment pays unasked: the authorisation says what is expected, the receipt what has come.
+# A prepayment is authorized for the expected amount, and its receipt says what has come.
 _ACCOUNTS_AND_PREPAYMENT = _ALL - {"OT"}
 _SETTLED = Reconciliation.SETTLED
 

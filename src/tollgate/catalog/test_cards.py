@@ -164,4 +164,4 @@ SIMULATOR_OVERRIDES = (
         "the line breaks before sending, before the acquirer, behind the acquirer, or the answer is unreadable",
     ),
 )
-"""Obeyed on a test host only; on a live host these keys are ordinary custom parameters."""
+"""They work on a test host only; on a live host these keys are ordinary custom parameters."""

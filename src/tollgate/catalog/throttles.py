@@ -41,7 +41,7 @@ class Throttle:
 
 
 _ROWS = (
-    # The specification's own number, and it holds for any number of processes.
+    # The specification sets this number, and it applies to all processes together.
     Throttle("read_checkout", "row", 2, _MINUTE_S, is_on=True),
     Throttle(
         "submit_checkout",

@@ -64,7 +64,7 @@ class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     scheme_transaction_id: ShortText = ""
     institute: ShortText = ""
     result_code: ShortText = ""
-    """Set by a simulator that was asked for a particular result of the gateway's catalogue."""
+    """A simulator sets it, if a test asked for a particular result code."""
 
 
 def to_minor_units(money: Money) -> int:

@@ -21,7 +21,7 @@ SESSION_INQUIRIES = "/v1/session-inquiries"
 SESSION_CANCELLATIONS = "/v1/session-cancellations"
 
 TRANSFER = "transfer"
-"""The product whose sessions end like a bank's when nobody finishes them."""
+"""Unfinished sessions of this product expire with the code of a bank transfer."""
 
 _Address = Annotated[str, msgspec.Meta(max_length=2048)]
 
@@ -127,7 +127,7 @@ def _make_account(order: Order) -> SessionAccount:
 
 _EXPIRED_BY_PRODUCT = {TRANSFER: codes.TRANSFER_EXPIRED}
 
-# A provider may send the shopper wherever a merchant may have them sent back to: the web or an app, never script.
+# A provider may send the shopper to the same addresses as a merchant: the web or an app, and no script.
 _may_lead_to = PARAMETERS["shopperResultUrl"].shape.accepts
 
 _SHOWN_ENDS = 4

@@ -132,13 +132,13 @@ def _read_status_report(report: Tree.Element) -> Iterator[BankReturn]:
     batches = list(report.iterfind("OrgnlPmtInfAndSts"))
     refused = [each for each in (group, *batches) if _find_text(each, "GrpSts", "PmtInfSts") in _REFUSED]
     for batch in batches:
-        # An entry that says nothing of itself is as its batch is.
+        # An entry without a status has that of its batch.
         inherited = "RJCT" if batch in refused or group in refused else None
         for entry in batch.iterfind("TxInfAndSts"):
             if (_find_text(entry, "TxSts") or inherited) in _REFUSED:
                 yield _read_refused(entry, message_id)
     if group in refused or (batches and refused == batches):
-        # Nothing of the file was carried out, also of what is not listed for a reason of its own.
+        # No entry of the file was carried out, including those that are not listed.
         reasons = [reason for each in refused if (reason := _find_reason(each, "StsRsnInf"))]
         yield BankReturn(id="", message_id=message_id, reason=(reasons or [UNSTATED])[0], amount=None, currency=None)
 
@@ -167,7 +167,7 @@ def _read_notification(notification: Tree.Element) -> Iterator[BankReturn]:
     for entry in notification.iterfind("Ntfctn/Ntry"):
         transactions = list(entry.iterfind("NtryDtls/TxDtls"))
         for transaction in transactions:
-            # What brings no reason of a return is money that came or went as it should.
+            # A transaction without a reason for a return is no return.
             if transaction.find("RtrInf") is not None:
                 yield _read_returned(transaction, entry if len(transactions) == 1 else None)
 

@@ -1,4 +1,4 @@
-"""Network tokens, as their requestor sees them: messages to a token vault, and what its answers mean.
+"""Network tokens: the messages of their requestor to a token vault, and the meaning of the answers.
 
 No answer decides about a payment.
 """
@@ -149,7 +149,7 @@ _STATES = {
     "active": TokenState.ACTIVE,
     "suspended": TokenState.SUSPENDED,
     "deleted": TokenState.DELETED,
-    # A vault that does not know it has none.
+    # A vault that does not know a token has none.
     "unknown": TokenState.DELETED,
     "refused": TokenState.REFUSED,
 }

@@ -1,7 +1,4 @@
-"""Account numbers where they do not belong: found in free text, refused or hidden.
-
-Which numbers a payment may be charged to is decided elsewhere.
-"""
+"""Account numbers in fields that are no accounts: they are found, and refused or masked. Nothing is charged here."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ def check_own_numbers(values: Mapping[str, str], echo: Mapping[str, str], keys: 
         number = (
             card_numbers.normalize_iban(values[own]) if own == _IBAN else card_numbers.normalize_number(values[own])
         )
-        # One look through everything at once; only a number that is found is looked for field by field.
+        # All fields are searched at once, and one by one only if the number was found.
         if number and card_numbers.contains_number("\0".join((*echo.values(), *keys)), number):
             faults += fault_numbers(
                 name

@@ -97,7 +97,7 @@ def _read_card(fields: Fields) -> tuple[accounts.CardAccount, accounts.CardSumma
         expiry_year=values["card.expiryYear"],
         holder=values.get("card.holder"),
         cvv=Secret(cvv) if cvv else None,
-        # What a merchant opened itself is a number made for one device, unless it says otherwise.
+        # A wallet that the merchant opened has a number made for one device, unless the request says otherwise.
         number_type=values.get("card.numberType", "DPAN" if wallet else "PAN"),
         wallet=wallet,
     )

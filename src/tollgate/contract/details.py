@@ -25,7 +25,7 @@ _Reader = Callable[[str, str], Any]
 _CART_ITEM = re.compile(r"cart\.items\[([0-9]+)\]\.(.+)")
 _WORD_START = re.compile("_([a-z])")
 
-# How a member's type reads its text; the second argument is the currency that amounts are in.
+# The reader of each type of member; the second argument is the currency of amounts.
 _READERS: dict[Any, _Reader] = {
     str | None: lambda text, _currency: text,
     date | None: lambda text, _currency: date.fromisoformat(text),
@@ -44,7 +44,7 @@ _GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
 )
 """A group of fields, the member of the details that it becomes, its structure, and the prefix of its names."""
 _STANDING = frozenset({"standingInstruction", "recurringType", "recurring"})
-# Groups whose presence makes it worth building details at all; a plain card payment has none of them.
+# Details are built only if one of these groups was sent; a plain card payment has none of them.
 _DETAILED = frozenset(
     {"taxAmount", "discountAmount", "forex", "transactionPurposeCode", "transactionBai", "transactionTti", "cart"}
     | {group for group, *_ in _GROUPS}

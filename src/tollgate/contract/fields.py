@@ -28,7 +28,7 @@ def read_form(body: bytes) -> Pairs:
     """Splits `a=1&b=2`. Blanks, brackets, `#`, `@` and raw UTF-8 may be unescaped, as many clients send them."""
     if not body:
         return []
-    # Many clients glue parameters together and leave one separator at the end.
+    # Many clients leave a separator at the end.
     body = body.removesuffix(b"&")
     if body.count(b"&") >= LIMITS.parameters_max:
         raise TooLarge(get_result(codes.MALFORMED_REQUEST), f"more than {LIMITS.parameters_max} parameters")
@@ -177,7 +177,7 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
             faults.append(place)
             continue
         parameter, accepts, name, group, is_storable, may_hold_card, is_keyed = place
-        # A faulty field was still sent: rules that ask whether a group is there must not miss it.
+        # A faulty field counts as sent for rules that ask whether a group is present.
         groups.add(group)
         if accepts(value) and (lenient or name not in values):
             values[name] = value

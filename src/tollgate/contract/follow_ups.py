@@ -35,7 +35,7 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         merchant_transaction_id=values.get("merchantTransactionId"),
         lifecycle_id=values.get("lifecycleId"),
         registration_id=find_registration_id(fields),
-        # A lenient channel takes whatever name a client sends along: the payment named has a brand of its own.
+        # A lenient channel ignores the brand: the payment referred to has its own.
         brand=None if channel.is_lenient else values.get("paymentBrand"),
         objection=_find_objection(amount, currency),
         simulator_overrides=read_simulator_overrides(values)

@@ -54,7 +54,7 @@ _FLAWS: Mapping[CronFlaw, str] = {
     CronFlaw.NEVER: "must name a moment that comes",
 }
 
-# More than from the first year of the calendar to the last that is planned, and few enough to stay in the calendar.
+# This is longer than any plan, and short enough to stay within the calendar.
 _MONTHS_MAX = 12 * 2100
 
 _UNITS: Mapping[str, Callable[[Instant, int], Instant]] = {

@@ -48,7 +48,7 @@ class LinkPage(msgspec.Struct, frozen=True, kw_only=True):
     logo_height: int = 0
     background: str = ""
     colours: Mapping[str, str] = {}
-    """`merchant`, `amount`, `button` and `button_text`, as far as they are given."""
+    """The keys are `merchant`, `amount`, `button` and `button_text`, where the merchant chose a colour."""
     terms_url: str = ""
     privacy_url: str = ""
     collects_billing: bool = False
@@ -161,7 +161,7 @@ def asks_for_code(values: Mapping[str, str]) -> bool:
 
 
 def answer_new_link(link: PaymentLink, url: str, code: str, asked: Asked) -> Answer:
-    """`code`: the address as a picture to scan; empty where none was asked for."""
+    """`code` is the address as a picture to scan, or empty where none was requested."""
     return _answer(asked, {"id": link.id, "link": url, **({"qrCode": code} if code else {})})
 
 

@@ -32,7 +32,7 @@ def find_account_objection(
             if network is None:
                 return codes.INVALID_NUMBER
             expiry = int(account.expiry_year), int(account.expiry_month)
-            # What came out of a wallet is proven by the wallet, which knows no security code.
+            # The wallet has authenticated the card, and has no security code.
             required = cvv_required and account.wallet is None
             return find_card_objection(
                 values["card.number"], network, expiry, values.get("card.cvv"), cvv_required=required, today=today
@@ -66,7 +66,7 @@ def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str 
     if account.iban is None:
         return codes.INVALID_ACCOUNT_NUMBER if "bankAccount.country" in values else codes.UNKNOWN_BANK_COUNTRY
     country, bank_code = values.get("bankAccount.country"), values.get("bankAccount.bankCode", "")
-    # One that was built from bank code and number may still contradict the BIC beside them.
+    # An IBAN that was built from bank code and number may still contradict the BIC.
     iban = values.get("bankAccount.iban") or build_iban(country or "", bank_code, values["bankAccount.number"])
     fits = iban is not None and fits_bank(iban, account.bic, account.bank_code)
     if iban is None or not fits or country not in (None, iban[:2].upper()):

@@ -60,7 +60,7 @@ def check_alone(fields: Fields) -> None:
 def read_registration_order(
     fields: Fields, channel: Channel, *, today: date, is_live: bool, opened: accounts.OpenedCard | str | None = None
 ) -> RegistrationOrder:
-    """`opened` as in an order to pay."""
+    """`opened` is the card inside a wallet's token, or the code that says why it did not open."""
     values = fields.values
     simulator_overrides = (
         read_simulator_overrides(values) if "customParameters" in fields.groups and not is_live else {}

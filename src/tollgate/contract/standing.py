@@ -31,7 +31,7 @@ _ANSWERED_IDS = ("ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3")
 _OLDER_WORDS: Mapping[str, StandingInstruction] = {
     _FIRST: StandingInstruction(mode=_FIRST, source="CIT", type="RECURRING"),
     _LATER: StandingInstruction(mode=_LATER, source=BY_MERCHANT, type="RECURRING"),
-    # The shopper is there and picks a stored card.
+    # The shopper is present and chooses a stored card.
     _PICKED: StandingInstruction(mode=_LATER, source="CIT", type="UNSCHEDULED"),
 }
 """The meaning of the older parameter."""
@@ -49,7 +49,7 @@ def translate_older(sent: StandingInstruction | None, values: Mapping[str, str])
         # The newer mode contradicts the older one, so nothing of the older one counts.
         filled = {}
     if count is not None:
-        # A series with a number of parts is one of instalments; the number alone is a plan of the acquirer's.
+        # A series with a number of parts consists of instalments; the number alone is a plan of the acquirer.
         counted = {"type": "INSTALLMENT"} if filled else {}
         filled |= {"number_of_installments": count, **counted}
     merged = {**filled, **newer}
@@ -88,7 +88,7 @@ def read_migrated(values: Mapping[str, str], currency: str | None) -> InitialPay
     amount, made = values.get(_MIGRATED_AMOUNT), values.get(_MIGRATED_TIME)
     ids = _list_ids(values, _MIGRATED_IDS)
     return InitialPayment(
-        # The last of them is where our own answers tell the scheme's.
+        # Our own answers have the scheme's reference in the last of them.
         reference=next((each for each in reversed(ids) if each), None),
         payment_type=values[_MIGRATED_TYPE],
         amount=Money(read_hundredths(amount), currency) if amount and currency else None,

@@ -21,13 +21,13 @@ class Secrecy(Enum):
     """The places in which a value may appear; a row without this column is masked."""
 
     OPEN = "open"
-    """Stored, echoed and loggable."""
+    """The value may be stored, echoed and logged."""
     MASK = "mask"
-    """Stored and echoed to its owner, masked in logs and in faults."""
+    """The value may be stored and echoed to its owner, and is masked in logs and in faults."""
     SEAL = "seal"
-    """Stored only encrypted."""
+    """The value is stored only encrypted."""
     NEVER = "never"
-    """Never stored."""
+    """The value is never stored."""
 
 
 class Use(Flag):
@@ -35,29 +35,29 @@ class Use(Flag):
 
     NONE = 0
     ACCOUNT = auto()
-    """Belongs to an account that can be charged and stored."""
+    """It belongs to an account that can be charged and stored."""
     WALLET = auto()
-    """Belongs to a wallet, which gives a card for one payment."""
+    """It belongs to a wallet, which gives a card for one payment."""
     IDENTITY = auto()
-    """Tells one account from another, so an update cannot change it."""
+    """It identifies the account, so an update cannot change it."""
     FORM = auto()
     """The shopper's form may send it, whatever was prepared."""
     FORM_ADDITION = auto()
     """The shopper's form may send it where the merchant prepared nothing."""
     NOT_FORM = auto()
-    """The shopper's form may not send it: the server knows better, or it would avoid an authentication."""
+    """The shopper's form may not send it: the server knows it, or it could avoid an authentication."""
     FORM_QUESTION = auto()
     """The form asks for it, unless it was prepared."""
     CHECKOUT = auto()
-    """Describes a checkout, and is not part of its payment."""
+    """It describes a checkout, and is not part of its payment."""
     LINK = auto()
-    """Describes a payment link, and is not part of its checkout."""
+    """It describes a payment link, and is not part of its checkout."""
     REGISTRATION = auto()
-    """Stored with a registration and answered again."""
+    """It is stored with a registration and answered again."""
     ONE_PAYMENT = auto()
-    """Is good for one payment only, for one day, or while a shopper is there, so a schedule does not repeat it."""
+    """It is good for one payment, for one day, or while a shopper is present, so a schedule does not repeat it."""
     AUTHENTICATION = auto()
-    """May change whether and how the shopper is authenticated."""
+    """It may change whether and how the shopper is authenticated."""
 
 
 REQUIRED, CONDITIONAL, OPTIONAL = Need
@@ -115,7 +115,7 @@ LETTERS_CITY = pattern(
 
 _LOOSE_AMOUNT = amount(12)
 _CODES = frozenset({AMOUNT, EXACT_AMOUNT, amount(8), amount(9), PHONE, LONG_PHONE, RECIPIENT_PHONE, URL, RETURN_URL})
-"""Shapes whose digits are a number of another kind, whatever the row is called."""
+"""The digits in these shapes are never a card number."""
 
 RELAXED: Mapping[Shape, Shape] = MappingProxyType(
     {

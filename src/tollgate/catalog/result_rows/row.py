@@ -36,9 +36,9 @@ class Row(NamedTuple):
     code: str
     text: str
     wire_text: str = ""
-    """Exact description that existing clients compare; empty where they do not."""
+    """The exact description that existing clients compare, if they do."""
     http_status: int = 0
-    """Only where it differs from the status of the group."""
+    """The status, where it differs from that of the group."""
     cause: Cause | None = None
     """A code that a row of `declines` causes has none."""
 

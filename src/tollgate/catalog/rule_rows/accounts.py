@@ -12,7 +12,7 @@ from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
 
 _CHARGING = frozenset({"create_payment", "create_registration", "authenticate", "submit_checkout"})
-"""Operations that bring an account of their own, unless they name a stored one."""
+"""These operations have an account of their own, unless they name a registration."""
 
 _WALLETS = tuple(wallet.value for wallet in Wallet)
 _TOKENS = ("tokenAccount.number", *(f"{wallet}.paymentToken" for wallet in _WALLETS))
@@ -34,7 +34,7 @@ def _names_registration(fields: Fields) -> bool:
 
 
 def _brand_of(fields: Fields, situation: Situation) -> Brand | None:
-    # Asked by every rule about brands, and nearly everybody spells the code as its row does.
+    # Every rule about brands asks this, and nearly every request has the code of a row.
     return BRANDS.get(fields.get("paymentBrand", "")) or _find_brand(fields, situation)
 
 
@@ -42,7 +42,7 @@ def _find_brand(fields: Fields, situation: Situation) -> Brand | None:
     code = fields.get("paymentBrand")
     brand = find_brand(code, lenient=situation.is_lenient) if code else None
     if brand is None and (code is None or situation.is_lenient):
-        # A lenient channel settles an odd spelling by the number, as if no brand had been named.
+        # A lenient channel decides about an odd spelling by the number, as if no brand had been named.
         return detect_brand(fields.get("card.number") or fields.get("tokenAccount.number") or "")
     return brand
 
@@ -130,7 +130,7 @@ def _check_bank(fields: Fields, situation: Situation) -> Iterable[Fault]:
         return faults
     if "bankAccount.number" not in fields:
         return [*faults, Fault("bankAccount.iban", "bankAccount.iban or bankAccount.number may not be empty")]
-    # No account can be found by a number and a BIC: the number is counted within the bank code.
+    # A number needs its bank code, because it is unique only within it.
     return [*faults, *fault_missing(("bankAccount.bankCode",), fields)]
 
 

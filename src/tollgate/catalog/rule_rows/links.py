@@ -55,7 +55,7 @@ def _check_accounts(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 
 def _check_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    # Whoever holds the link would be paid.
+    # A credit would pay anybody who has the link.
     sent = [(name, text) for name, text in fields.items() if text in _GIVING and first_word(name) in _TYPES]
     return [Fault(name, f"must be one of [{', '.join(_TAKING)}]", text) for name, text in sent]
 

@@ -23,7 +23,7 @@ _MONEY = ("amount", "currency")
 _PAYMENT = (*_MONEY, "paymentType")
 
 _PREPARING = frozenset({"create_checkout", "create_payment_link"})
-"""These are asked for by a merchant before a shopper pays."""
+"""A merchant prepares these before a shopper pays."""
 
 _DATES = ("date.from", "date.to")
 _SUBJECTS = ("merchantTransactionId", "lifecycleId")
@@ -45,10 +45,10 @@ _NOT_IN_A_CHECKOUT: Mapping[str, str] = {
 }
 
 _CHANGING = frozenset(code for code, row in PAYMENT_TYPES.items() if "SD" in row.follows)
-"""Rescheduling and descheduling name a schedule that already has all this."""
+"""These types refer to a schedule that has all fields already."""
 
 _LEADING_AWAY = ("shopperResultUrl", "merchant.app.schemeUrl")
-"""Addresses that take a shopper away from the pages of this host."""
+"""The shopper is sent to these addresses from the pages of this host."""
 
 
 def _check_needed(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -211,7 +211,7 @@ REQUEST_RULES = (
         _check_follow_up_type,
         operations=frozenset({"create_payment", "follow_up"}),
     ),
-    # Whatever it says of itself, it must not move money: the address promises that it does not.
+    # An authentication must not move money, whatever type it names.
     Rule(
         "authentication_alone",
         f"An authentication by itself is of type {', '.join(AUTHENTICATION_PAYMENT_TYPES)}, if it names one, "

@@ -37,7 +37,7 @@ _DIGITS = re.compile("[0-9][0-9 -]{4,}[0-9]")
 
 
 class CardRange(msgspec.Struct, frozen=True):
-    """Numbers whose issuer takes part, both ends included."""
+    """A range of numbers, both ends included, whose issuer takes part."""
 
     start: str
     end: str

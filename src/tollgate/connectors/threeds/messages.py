@@ -241,7 +241,7 @@ _Read = TypeVar("_Read", bound=Part)
 def read_message(body: bytes, kind: type[_Read]) -> _Read | None:
     """Returns None for whatever is not this very message: an error message, another one, half of one, or none."""
     try:
-        # Bytes that are no text would pass inside of names that nobody reads.
+        # The decoder does not check the bytes of unknown names.
         text = body.decode()
     except UnicodeDecodeError:
         return None

@@ -37,7 +37,7 @@ def _cut(length: int) -> Callable[[str], str | None]:
     return lambda text: text[:length]
 
 
-# The name in the interface (a star is the scheme), the member of the request, and how it is written there.
+# The parameter (a star is the scheme), the member of the request, and the function that writes it.
 _ROWS: tuple[tuple[str, str, Callable[[str], str | None]], ...] = (
     ("threeDSecure.merchant.name", "merchant_name", _cut(40)),
     ("threeDSecure.merchant.country", "merchant_country_code", COUNTRY_NUMBERS.get),
@@ -94,7 +94,7 @@ _UNREGISTERED = "UNREGISTERED"
 _APP, _BROWSER, _NOBODY = "01", "02", "03"
 _PAYMENT, _NO_PAYMENT = "01", "02"
 
-# Why a merchant asks while the shopper is away.
+# The reasons of authentications without the shopper.
 _REASONS = {"RECURRING": "01", "INSTALLMENT": "02", "SPLIT_SHIPMENT": "06", "DELAYED_SHIPMENT": "06"}
 _OTHER_REASON = "11"
 
