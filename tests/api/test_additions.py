@@ -9,12 +9,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import apsw
 import pytest
 
-from gateway import COLD, COMMAND_S, Client, GatewayProcess, inherit_variables
+from gateway import COLD, COMMAND_S, Client, GatewayProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tollgate"
@@ -30,18 +32,36 @@ class Edit:
     text: str
 
 
+MIGRATION = """
+from alembic import op
+
+revision, down_revision = "0011", "0010"
+
+
+def upgrade() -> None:
+    op.execute("ALTER TABLE channels ADD COLUMN keeps_holidays INTEGER NOT NULL DEFAULT 0")
+    op.execute("ALTER TABLE payments ADD COLUMN holiday TEXT NOT NULL DEFAULT ''")
+"""
+
+
+@dataclass
+class ChangedGateway(GatewayProcess):
+    """A server of the changed program; the warm process of other tests has read the program as it is."""
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        whole = [*COLD, *self._command(*command)]
+        return subprocess.run(whole, capture_output=True, text=True, env=self._variables(), timeout=COMMAND_S)
+
+    def query(self, statement: str, row_id: str) -> object:
+        with closing(apsw.Connection(str(self.data / "tollgate.db"))) as store:
+            store.set_busy_timeout(60_000)
+            return store.execute(statement, (row_id,)).get
+
+
 @dataclass(frozen=True)
 class Changed:
-    """The changed program: a server of it, and its commands."""
-
-    gateway: GatewayProcess
+    gateway: ChangedGateway
     client: Client
-
-    def run(self, *command: str) -> str:
-        """Runs a command; the warm process of other tests has read the program as it is."""
-        variables = inherit_variables() | dict(self.gateway.environment)
-        done = subprocess.run([*COLD, *command], capture_output=True, text=True, env=variables, timeout=COMMAND_S)
-        return done.stdout + done.stderr
 
 
 @dataclass(frozen=True)
@@ -81,8 +101,24 @@ def check_endpoint(changed: Changed) -> None:
 
 
 def check_setting(changed: Changed) -> None:
-    assert "--holidays-max" in changed.run("serve", "--help")
-    assert "--holidays-max (or TOLLGATE_HOLIDAYS_MAX) must be" in changed.run("serve", "--holidays-max", "366")
+    assert "--holidays-max" in changed.gateway.run("serve", "--help").stdout
+    refused = changed.gateway.run("serve", "--holidays-max", "366").stderr
+    assert "--holidays-max (or TOLLGATE_HOLIDAYS_MAX) must be a whole number from 0 to 365" in refused
+
+
+def check_channel_flag(changed: Changed) -> None:
+    gateway, entity_id = changed.gateway, changed.client.entity_id
+    gateway.run("channel", "set", entity_id, "--keep-holidays")
+    gateway.run("channel", "set", entity_id, "--require-cvv")
+    assert gateway.query("SELECT keeps_holidays FROM channels WHERE id = ?", entity_id) == 1
+
+
+def check_column(changed: Changed) -> None:
+    paid = changed.client.pay().json
+    assert changed.gateway.query("SELECT holiday FROM payments WHERE id = ?", paid["id"]) == "Easter"
+    assert changed.client.get(f"/v1/query/{paid['id']}").status == 200
+    changed.gateway.query("UPDATE payments SET holiday = 'Sunday' WHERE id = ?", paid["id"])
+    assert changed.client.get(f"/v1/query/{paid['id']}").status == 500, "its signature does not cover the column"
 
 
 ADDITIONS = {
@@ -141,6 +177,30 @@ ADDITIONS = {
         ),
         check_setting,
     ),
+    "flag of a channel": Addition(
+        (
+            Edit(
+                "payments/merchants.py",
+                "    is_closed: Annotated",
+                "    keeps_holidays: Annotated[\n"
+                '        bool, ChannelFlag("--keep-holidays/--work-on-holidays", "Refuse on holidays.", Form.SWITCH)\n'
+                "    ] = False\n",
+            ),
+            Edit(
+                "store/schema.py",
+                '    sa.Column("is_closed"',
+                '    sa.Column("keeps_holidays", SMALL, nullable=False),\n',
+            ),
+        ),
+        check_channel_flag,
+    ),
+    "column of payments": Addition(
+        (
+            Edit("payments/payment.py", "    card: CardSummary | None", '    holiday: str = "Easter"\n'),
+            Edit("store/schema.py", '    sa.Column("card", TEXT)', '    sa.Column("holiday", TEXT, nullable=False),\n'),
+        ),
+        check_column,
+    ),
 }
 
 
@@ -149,14 +209,19 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
     """A copy of the program to which everything was added at once, with a server."""
     folder = tmp_path_factory.mktemp("additions")
     shutil.copytree(SOURCE, folder / "src" / "tollgate", ignore=shutil.ignore_patterns("__pycache__"))
-    for addition in ADDITIONS.values():
-        for edit in addition.edits:
-            path = folder / "src" / "tollgate" / edit.path
-            text = path.read_text("utf-8")
-            assert edit.before in text, edit.path
-            path.write_text(text.replace(edit.before, edit.text + edit.before, 1), "utf-8")
+    for edit in (edit for addition in ADDITIONS.values() for edit in addition.edits):
+        path = folder / "src" / "tollgate" / edit.path
+        text = path.read_text("utf-8")
+        assert edit.before in text, edit.path
+        path.write_text(text.replace(edit.before, edit.text + edit.before, 1), "utf-8")
+    store = folder / "src" / "tollgate" / "store"
+    (store / "migrations" / "versions" / "0011_holidays.py").write_text(MIGRATION, "utf-8")
+    opening = (store / "opening.py").read_text("utf-8")
+    (store / "opening.py").write_text(
+        opening.replace('FIRST, HEAD = "0010", "0010"', 'FIRST, HEAD = "0010", "0011"'), "utf-8"
+    )
     variables = {"PYTHONPATH": str(folder / "src")}
-    with GatewayProcess(folder / "data", environment=variables, is_cold=True) as gateway:
+    with ChangedGateway(folder / "data", environment=variables, is_cold=True) as gateway:
         yield Changed(gateway, gateway.client())
 
 
