@@ -1,7 +1,5 @@
 """3-D Secure: the directory server and the issuer are asked whether the shopper may pay. No money is moved here."""
 
-from __future__ import annotations
-
 import msgspec
 
 from tollgate.catalog import codes

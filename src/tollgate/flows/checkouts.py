@@ -3,8 +3,6 @@
 The payment itself is made in `pay`.
 """
 
-from __future__ import annotations
-
 import logging
 
 import msgspec

@@ -3,8 +3,6 @@
 Open chains are left alone.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from tollgate.catalog.limits import LIMITS

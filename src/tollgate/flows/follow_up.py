@@ -3,8 +3,6 @@
 What may follow what is decided by the rows of `payments.following`.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from tollgate.catalog import codes

@@ -3,8 +3,6 @@
 Follow-ups and recovery have flows of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Sequence
 
 from tollgate.catalog import codes

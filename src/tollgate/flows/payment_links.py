@@ -1,7 +1,5 @@
 """Payment links: made, read, ended, and opened by a shopper. The pages that a shopper sees are rendered elsewhere."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import msgspec

@@ -3,8 +3,6 @@
 The same table decides and the same connectors are used as for any payment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 import msgspec

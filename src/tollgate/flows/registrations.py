@@ -1,7 +1,5 @@
 """Registrations: made, changed, deleted and extended. Paying with one is the same flow as any payment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

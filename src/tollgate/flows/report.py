@@ -3,8 +3,6 @@
 The first pages have numbers; a cursor leads on from any of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial

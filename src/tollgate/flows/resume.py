@@ -3,8 +3,6 @@
 The browser proves nothing. Every step expects the state before it, so that tabs, reloads and back buttons are safe.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hmac import compare_digest
 

@@ -3,8 +3,6 @@
 Contents are not decrypted; what changes meanwhile is met again in the next round, and what does not open stays.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sized
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Merchants create and change schedules in `schedules`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 

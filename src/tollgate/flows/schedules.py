@@ -1,7 +1,5 @@
 """Schedules: created, changed and ended by a merchant. Their runs are paid in `run_schedules`."""
 
-from __future__ import annotations
-
 import msgspec
 
 from tollgate.catalog import codes

@@ -3,8 +3,6 @@
 The format of the files is the connector's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping

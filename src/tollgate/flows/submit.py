@@ -3,8 +3,6 @@
 The browser shows nothing but the checkout's id, so everything that costs money comes from what the merchant prepared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -3,8 +3,6 @@
 A job starts it and may repeat it. The card can be charged whatever becomes of the token.
 """
 
-from __future__ import annotations
-
 from hmac import compare_digest
 
 import msgspec

@@ -3,8 +3,6 @@
 It only reads. That no row is missing is checked with the chains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from tollgate.catalog.limits import LIMITS

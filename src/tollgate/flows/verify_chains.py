@@ -3,8 +3,6 @@
 A running server may change a chain between two reads, so a doubtful one is read again before it is reported.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 

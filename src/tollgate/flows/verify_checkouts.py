@@ -3,8 +3,6 @@
 It reads and changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from tollgate.flows import auditing

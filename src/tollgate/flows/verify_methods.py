@@ -3,8 +3,6 @@
 That every approved payment has its instruction is checked with the chains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from tollgate.catalog.brand_rows import Protocol

@@ -3,8 +3,6 @@
 It reads and changes nothing.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Iterator, Mapping, Sequence
 

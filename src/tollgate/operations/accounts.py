@@ -3,8 +3,6 @@
 Changing and deleting one is done in the flows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 

@@ -1,7 +1,5 @@
 """The objects that every operation needs. They are built in `wiring`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from functools import partial

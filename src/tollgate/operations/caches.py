@@ -1,7 +1,5 @@
 """Merchants and card ranges in memory. What is in the store is read here and never written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from hmac import compare_digest
 

@@ -3,8 +3,6 @@
 Each flow decides itself when to do which.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from tollgate.catalog.limits import LIMITS

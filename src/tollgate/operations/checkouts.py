@@ -1,7 +1,5 @@
 """Checkouts and payment links: found, sealed, opened and signed. What may be done with one is decided by the flows."""
 
-from __future__ import annotations
-
 import base64
 import io
 

@@ -1,7 +1,5 @@
 """Sending a connector's requests over a wire, within a time limit. What a reply means is decided by the connector."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from tollgate.catalog import codes

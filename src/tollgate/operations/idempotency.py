@@ -3,8 +3,6 @@
 The web layer decides which requests take a key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from hmac import compare_digest
 

@@ -3,8 +3,6 @@
 Tokens are requested and updated in `flows/tokenize.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -1,7 +1,5 @@
 """Routes: the connector and the wire that a payment takes. Nothing is sent here."""
 
-from __future__ import annotations
-
 import msgspec
 
 from tollgate.catalog import codes

@@ -1,7 +1,5 @@
 """The queue of SEPA instructions, which answers like an acquirer. Files are made from it elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import date
 from typing import TypeVar

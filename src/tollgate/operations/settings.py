@@ -1,7 +1,5 @@
 """Sealed settings in the store. Settings of a process are in `config`."""
 
-from __future__ import annotations
-
 import base64
 
 from tollgate.store.database import Database

@@ -3,8 +3,6 @@
 The keys are known to the vault alone.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from hmac import compare_digest

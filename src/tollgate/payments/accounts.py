@@ -3,8 +3,6 @@
 Nothing is sealed or opened here.
 """
 
-from __future__ import annotations
-
 from datetime import date
 
 import msgspec

@@ -3,8 +3,6 @@
 Nothing is repaired here, and signatures are checked elsewhere.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum

@@ -3,8 +3,6 @@
 In which messages it is asked for is known to the connector alone.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import msgspec

@@ -4,8 +4,6 @@
 counting again are differences of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import msgspec

@@ -1,7 +1,5 @@
 """Checkouts and payment links, and the states they pass through. They are stored elsewhere."""
 
-from __future__ import annotations
-
 from enum import IntEnum, StrEnum
 
 import msgspec

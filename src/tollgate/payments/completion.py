@@ -1,7 +1,5 @@
 """The completion of a payment: its result, ledger entries, balance changes and recovery task. No I/O."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import attrgetter
 

@@ -2,8 +2,6 @@
 Whose plan it is, and what happens when it is due, is not known here.
 """
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator, Mapping

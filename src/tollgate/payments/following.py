@@ -3,8 +3,6 @@
 The rows decide nothing by themselves; `chain` reads them.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

@@ -3,8 +3,6 @@
 Which entries a payment posts is decided in `completion`.
 """
 
-from __future__ import annotations
-
 from enum import IntFlag, StrEnum
 
 import msgspec

@@ -1,7 +1,5 @@
 """Merchants, their channels and their credentials. The annotation of a channel's member is its flag of the command."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, get_origin, get_type_hints
 

@@ -3,8 +3,6 @@
 What becomes of an order is a payment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import date
 from enum import StrEnum

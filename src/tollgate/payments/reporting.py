@@ -1,7 +1,5 @@
 """Queries and results of reports. Their spelling and their rows are known elsewhere."""
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 import msgspec

@@ -1,7 +1,5 @@
 """Schedules, their runs, when they fall due, and when a declined run is tried again. No run is started here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum, IntEnum
 from hashlib import blake2b

@@ -3,8 +3,6 @@
 How each is done is decided in the flows.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

@@ -3,8 +3,6 @@
 What a worker does is not known here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The workers and how often each runs. What they do stands in the other modules."""
 
-from __future__ import annotations
-
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
 from tollgate.store import checkouts, idempotency, links, merchants, simulated_sessions

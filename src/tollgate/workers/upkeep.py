@@ -3,8 +3,6 @@
 No payment is made or completed here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from functools import partial
 
