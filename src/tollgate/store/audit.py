@@ -112,9 +112,9 @@ class AuditedPayment(msgspec.Struct, frozen=True):
 class AuditedRegistration(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
     id: str
-    value: Registration | None
     sealed_account: bytes | None
     sealed_token: bytes | None
+    value: Registration | None
 
 
 class AuditedRun(msgspec.Struct, frozen=True):
@@ -124,16 +124,23 @@ class AuditedRun(msgspec.Struct, frozen=True):
     value: Run | None
 
 
-def _decode(codec: Codec[T], row: Row) -> T | None:
-    try:
-        return codec.decode(row)
-    except UNREADABLE:
-        return None
+def _make_reader(codec: Codec[Any], struct: type[S], *more: sa.Column[Any]) -> Callable[[Row], S]:
+    """Makes a function that reads a struct of columns as they are found, whose last member is the decoded row."""
+    names = (*codec.names, *[column.name for column in more])
+    places = [names.index(name) for name in struct.__struct_fields__[:-1]]
+
+    def read(row: Row) -> S:
+        try:
+            value = codec.decode(row)
+        except UNREADABLE:
+            value = None
+        return struct(*[row[place] for place in places], value)
+
+    return read
 
 
 def _audit_decoded(codec: Codec[T]) -> AuditedTable[AuditedRow[T]]:
-    merchant_id_at, id_at = codec.at["merchant_id"], codec.at["id"]
-    return AuditedTable(codec.columns, lambda row: AuditedRow(row[merchant_id_at], row[id_at], _decode(codec, row)))
+    return AuditedTable(codec.columns, _make_reader(codec, AuditedRow))
 
 
 def _audit_raw(table: sa.Table, struct: type[S], key: Sequence[str] = BY_ID) -> AuditedTable[S]:
@@ -143,21 +150,7 @@ def _audit_raw(table: sa.Table, struct: type[S], key: Sequence[str] = BY_ID) -> 
     )
 
 
-def _read_payment_row(row: Row) -> AuditedPayment:
-    merchant_id, payment_id, chain_id = [row[PAYMENT_ROWS.at[name]] for name in ("merchant_id", "id", "chain_id")]
-    return AuditedPayment(merchant_id, payment_id, chain_id, _decode(PAYMENT_ROWS, row))
-
-
-def _read_registration_row(row: Row) -> AuditedRegistration:
-    codec = registrations.REGISTRATIONS
-    return AuditedRegistration(row[codec.at["merchant_id"]], row[codec.at["id"]], _decode(codec, row), *row[-2:])
-
-
-def _read_run_row(row: Row) -> AuditedRun:
-    merchant_id, schedule_id, due_at = [row[schedules.RUNS.at[name]] for name in schedules.RUNS.key]
-    return AuditedRun(merchant_id, schedule_id, due_at, _decode(schedules.RUNS, row))
-
-
+_read_payment_row = _make_reader(PAYMENT_ROWS, AuditedPayment)
 _sealed = (schema.registrations.c.sealed_account, schema.registrations.c.sealed_token)
 
 PAYMENTS = AuditedTable(PAYMENT_ROWS.columns, _read_payment_row)
@@ -170,9 +163,12 @@ IDEMPOTENCY_RECORDS = _audit_raw(
 AUTHENTICATIONS = _audit_decoded(authentications.AUTHENTICATIONS)
 INSTRUCTIONS = _audit_decoded(instructions.INSTRUCTIONS)
 FILES = _audit_decoded(bank_files.BANK_FILES)
-REGISTRATIONS = AuditedTable((*registrations.REGISTRATIONS.columns, *_sealed), _read_registration_row)
+REGISTRATIONS = AuditedTable(
+    (*registrations.REGISTRATIONS.columns, *_sealed),
+    _make_reader(registrations.REGISTRATIONS, AuditedRegistration, *_sealed),
+)
 SCHEDULES = _audit_decoded(schedules.SCHEDULES)
-RUNS = AuditedTable(schedules.RUNS.columns, _read_run_row, key=schedules.RUNS.key)
+RUNS = AuditedTable(schedules.RUNS.columns, _make_reader(schedules.RUNS, AuditedRun), key=schedules.RUNS.key)
 CHECKOUTS = _audit_decoded(checkouts.CHECKOUTS)
 LINKS = _audit_decoded(links.LINKS)
 
@@ -196,7 +192,7 @@ _chain = Statement(
 
 
 async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:
-    """Pages of whole chains, in no order within a page; a follower whose first payment is gone is there as well.
+    """Yields pages of whole chains, in no order within a page, with followers whose first payment is gone.
 
     Two walks side by side: a range with two ends was planned on the wrong index as soon as the plan was kept.
     """

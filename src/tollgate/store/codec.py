@@ -42,7 +42,7 @@ def encode_json(value: Any) -> str:
     return _encode_json(value).decode()
 
 
-def encode_map(mapping: Mapping[str, str]) -> str:
+def _encode_map(mapping: Mapping[str, str]) -> str:
     return orjson.dumps(mapping, default=dict).decode() if mapping else "{}"
 
 
@@ -251,7 +251,7 @@ def _choose_converters(hint: Any) -> tuple[Convert | None, Convert | None]:
         decode = msgspec.json.Decoder(hint).decode
         return lambda items: encode_json(items) if items else None, lambda text: decode(text or "[]")
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-        return encode_map, orjson.loads
+        return _encode_map, orjson.loads
     if not isinstance(hint, type):
         return None, None
     if issubclass(hint, Enum):

@@ -1,4 +1,4 @@
-"""Instructions to banks, from the wish of a payment to the file that takes it. What may be asked for is decided before.
+"""Instructions to banks, from the payment that asks to the file that takes them. What may be asked is decided before.
 
 Every change names the state it expects, so a file and a cancellation never both have one.
 """
@@ -25,19 +25,19 @@ class InstructionState(IntEnum):
     """The numbers are stored, so a number is never used again for something else."""
 
     OPEN = 0
-    """No file has it yet."""
+    """The instruction is in no file yet."""
     FILED = 1
     CANCELLED = 2
     BLOCKED = 3
-    """Was asked for before it was seen, and shall never be done."""
+    """The cancellation came before the instruction, which must never be carried out."""
     NOTED = 4
-    """Needs no file."""
+    """The instruction needs no file."""
 
 
 class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     merchant_id: MerchantId
     id: str
-    """That of the payment which asked for it."""
+    """The id is that of the payment which asked for it."""
     channel_id: ChannelId
     state: InstructionState
     direction: str
@@ -46,7 +46,7 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     due_on: date
     sequence: str
     account_of: str
-    """The payment whose sealed account is meant."""
+    """The payment whose sealed account is debited or credited."""
     mandate_id: str
     signed_on: date
     purpose: str
@@ -55,7 +55,7 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What may stand in one file."""
+    """The members that all instructions of one file share."""
 
     merchant_id: MerchantId
     channel_id: ChannelId

@@ -23,10 +23,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     due_at: Instant
     body: str = "{}"
     tries: int = 0
-    """How often it was leased."""
+    """The number of times that it was leased."""
     lease_owner: str | None = None
     failures: int = 0
-    """How often in a row it has failed; a job that only has to wait does not fail."""
+    """The number of times in a row that it has failed; a job that only has to wait does not fail."""
 
 
 JOBS = Codec(jobs, Job)

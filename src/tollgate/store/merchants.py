@@ -111,7 +111,7 @@ async def _change(db: Database, writes: list[Write]) -> bool:
 
 
 async def get_merchants_version(db: Database) -> int:
-    """Returns what is cheap enough to be asked for often."""
+    """Returns a number that changes with every change of merchants; it is cheap enough to be read often."""
     return int(await get_setting(db, MERCHANTS_VERSION, "0"))
 
 

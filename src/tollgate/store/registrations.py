@@ -31,7 +31,7 @@ _log = logging.getLogger("tollgate.store")
 
 
 class SealedRegistration(msgspec.Struct, frozen=True):
-    """What is sealed in a registration."""
+    """The sealed values of a registration, without the rest of its row."""
 
     merchant_id: MerchantId
     id: RegistrationId

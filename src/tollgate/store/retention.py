@@ -23,7 +23,7 @@ class OutlivedAccount(msgspec.Struct, frozen=True):
     id: PaymentId
     created_at: Instant
     first_id: str
-    """Of its chain, whose account is meant."""
+    """The first payment of the chain, which has the account."""
     has_account: bool
 
 
@@ -53,7 +53,7 @@ _aged = Statement(
 async def list_outlived_accounts(
     db: Database, channel: Channel, after_at: Instant, after_id: str, before: Instant, limit: int
 ) -> list[OutlivedAccount]:
-    """A page of a channel's payments that were made before, oldest first."""
+    """Lists a page of a channel's payments that were made before then, oldest first."""
     params = {
         "channel_id": channel.id,
         "merchant_id": channel.merchant_id,
@@ -107,7 +107,7 @@ _lacks = Statement(sa.select(payments.c.sealed_account.is_(None)).where(*_of), i
 
 
 async def wipe_account(db: Database, merchant_id: MerchantId, first_id: str, before: Instant) -> bool:
-    """False: it is wiped already, or something in its chain is younger, in flight, waiting, or due at a bank."""
+    """Returns False if it is wiped already, or a payment of its chain is younger, open, or due at a bank."""
     of = {"of_merchant_id": merchant_id, "first_id": first_id}
     return await db.write(
         [Write(_hold, of, rows=1), Write(_wipe, {**of, "before": before}, rows=1)], label="account wiped"
@@ -115,7 +115,7 @@ async def wipe_account(db: Database, merchant_id: MerchantId, first_id: str, bef
 
 
 async def has_open_chain(db: Database, merchant_id: MerchantId, first_id: str) -> bool:
-    """Whether its account is needed for something that has not come to its end, however old."""
+    """Tells whether a payment of the chain that has not come to its end needs the account, however old it is."""
     return await db.fetch_one(_open_chain, {"of_merchant_id": merchant_id, "first_id": first_id}) is not None
 
 

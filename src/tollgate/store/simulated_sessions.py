@@ -1,4 +1,4 @@
-"""What the simulated provider of a test host remembers, so that all its processes know the same sessions.
+"""The sessions of the simulated provider of a test host, stored so that all its processes know the same ones.
 
 What the statuses mean is known to the sandbox; on a live host the table stays empty.
 """
