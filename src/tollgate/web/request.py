@@ -151,6 +151,10 @@ def reply_with(answer: answers.Answer) -> Reply:
     return Reply(answer.status, answer.body)
 
 
+def see_other(url: str, *headers: tuple[bytes, bytes]) -> Reply:
+    return Reply(303, b"", b"text/plain", ((b"location", url.encode()), *headers))
+
+
 def redirect(base_url: str, head: Head) -> Reply:
     """307 to the same path at the https address; whatever is not a path of this host leads to its front page."""
     target = head.target if head.target.startswith(b"/") else b"/"

@@ -111,12 +111,6 @@ async def read_frame(request: Request, _app: App) -> Reply:
 
 STYLES = Path(__file__).parent / "styles"
 
-_CONTENT_TYPES = {
-    ".css": b"text/css;charset=UTF-8",
-    ".js": b"text/javascript;charset=UTF-8",
-    ".svg": b"image/svg+xml",
-}
-
 
 class Asset(msgspec.Struct, frozen=True):
     body: bytes
@@ -124,17 +118,11 @@ class Asset(msgspec.Struct, frozen=True):
     content_type: bytes
 
 
-def _make_asset(name: str, body: bytes) -> Asset:
-    return Asset(body, gzip.compress(body, 9, mtime=0), _CONTENT_TYPES[Path(name).suffix])
-
-
-def _gather() -> dict[str, Asset]:
-    styles = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))}
-    files = {**styles, "marks.css": MARK_STYLE, **FRAME_ASSETS, **MARKS}
-    return {name: _make_asset(name, body) for name, body in sorted(files.items())}
-
-
-ASSETS: Mapping[str, Asset] = _gather()
+_FILES = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))} | {"marks.css": MARK_STYLE}
+ASSETS: Mapping[str, Asset] = {
+    name: Asset(body, gzip.compress(body, 9, mtime=0), rendering.CONTENT_TYPES[Path(name).suffix])
+    for name, body in sorted({**_FILES, **FRAME_ASSETS, **MARKS}.items())
+}
 
 
 PARTS_FOLDER = Path(__file__).parent / "parts"
@@ -183,11 +171,10 @@ def _join() -> Script:
 SCRIPT = _join()
 
 
-_JAVASCRIPT = b"text/javascript;charset=UTF-8"
+_JAVASCRIPT = rendering.CONTENT_TYPES[".js"]
 
 # The address names the checkout, and a checkout gets the same bytes for as long as it lives.
-_KEPT_FOR_A_CHECKOUT = (b"cache-control", b"public, max-age=1800")
-_KEPT_FOR_GOOD = (b"cache-control", b"public, max-age=31536000, immutable")
+_CACHED_FOR_A_CHECKOUT = (b"cache-control", b"public, max-age=1800")
 _ASKED_AGAIN = (b"cache-control", b"no-cache")
 
 _PACKED_OR_NOT = (b"vary", b"accept-encoding")
@@ -206,8 +193,7 @@ async def read_script(request: Request, app: App) -> Reply:
 
     A page from before a release compares the script with the hash that its checkout was promised then.
     """
-    named = next((text for name, text in request.pairs if name == "checkoutId"), "")
-    promised = await find_promised_script(app, named.partition("/")[0])
+    promised = await find_promised_script(app, request.find("checkoutId").partition("/")[0])
     return _serve(request, SCRIPT if promised is None else _make_earlier(promised.body, promised.version))
 
 
@@ -217,8 +203,9 @@ _make_earlier = lru_cache(maxsize=2)(make_script)
 
 def _serve(request: Request, script: Script) -> Reply:
     tag = f'"{script.integrity}"'.encode()
-    headers = ((b"etag", tag), _KEPT_FOR_A_CHECKOUT)
-    if tag in _split(request.headers.get(b"if-none-match", b"")):
+    headers = ((b"etag", tag), _CACHED_FOR_A_CHECKOUT)
+    known = request.headers.get(b"if-none-match", b"").split(b",")
+    if tag in [each.strip().removeprefix(b"W/") for each in known]:
         return Reply(304, b"", _JAVASCRIPT, (*headers, _PACKED_OR_NOT))
     return _pack(request, script.body, script.gzipped, _JAVASCRIPT, headers)
 
@@ -231,8 +218,8 @@ async def read_widget_asset(request: Request, _app: App) -> Reply:
     if asset is None:
         raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
     # A form from before a release still gets its files, but must not cache them under the older version.
-    kept = _KEPT_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
-    return _pack(request, asset.body, asset.gzipped, asset.content_type, (kept, _NO_PAGE))
+    caching = rendering.CACHED_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
+    return _pack(request, asset.body, asset.gzipped, asset.content_type, (caching, _NO_PAGE))
 
 
 def _pack(request: Request, body: bytes, gzipped: bytes, content_type: bytes, headers: Headers) -> Reply:
@@ -243,9 +230,5 @@ def _pack(request: Request, body: bytes, gzipped: bytes, content_type: bytes, he
 
 
 def _takes_gzip(accepted: bytes) -> bool:
-    wishes = (coding.replace(b" ", b"").partition(b";") for coding in accepted.lower().split(b","))
-    return any(name == b"gzip" and not _REFUSED.fullmatch(weight) for name, _, weight in wishes)
-
-
-def _split(header: bytes) -> list[bytes]:
-    return [part.strip().removeprefix(b"W/") for part in header.split(b",")]
+    codings = (coding.replace(b" ", b"").partition(b";") for coding in accepted.lower().split(b","))
+    return any(name == b"gzip" and not _REFUSED.fullmatch(weight) for name, _, weight in codings)

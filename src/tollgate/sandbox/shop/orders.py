@@ -3,6 +3,7 @@
 No page is rendered here.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -75,11 +76,7 @@ USUAL_CART = fill_cart({product.key: product.usual_quantity for product in PRODU
 
 def read_cart(pairs: Iterable[tuple[str, str]]) -> Cart:
     """Reads the quantities of a form; anything but one digit counts as zero."""
-    return fill_cart({name: int(text) for name, text in pairs if _is_quantity(text)})
-
-
-def _is_quantity(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) == 1 and int(text) <= QUANTITY_MAX
+    return fill_cart({name: int(text) for name, text in pairs if re.fullmatch(f"[0-{QUANTITY_MAX}]", text)})
 
 
 def render_price(hundredths: int) -> str:
@@ -214,31 +211,18 @@ async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Endi
         answer = await checkouts.read_checkout(app, order.id, CheckoutKind.PAYMENT, channel)
     except Refusal as refusal:
         refused = orjson.loads(answers.answer_refusal(refusal, app.envelope, ndc, app.clock.now()).body)
-        known = await _recall_ending(app, channel, order)
-        return Ending(known or refused, _describe(refused))
+        checkout = await find_any_checkout(app, order.id) or order.checkout
+        payment = await pay.look_up(app, channel.merchant_id, checkout.subject_id or "")
+        known = refused if payment is None else orjson.loads(answers.answer_payment(payment, app.envelope).body)
+        return Ending(known, f"{refused['result']['code']}: {refused['result']['description']}")
     return Ending(orjson.loads(answer.body), "")
-
-
-async def _recall_ending(app: App, channel: Channel, order: Order) -> Mapping[str, Any] | None:
-    checkout = await find_any_checkout(app, order.id) or order.checkout
-    payment = await pay.look_up(app, channel.merchant_id, checkout.subject_id or "")
-    if payment is None:
-        return None
-    known: Mapping[str, Any] = orjson.loads(answers.answer_payment(payment, app.envelope).body)
-    return known
-
-
-def _describe(answer: Mapping[str, Any]) -> str:
-    return f"{answer['result']['code']}: {answer['result']['description']}"
 
 
 async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> None:
     fields = read_fields([], app.make_situation("delete_registration", channel))
-    try:
+    # It may have been deleted before.
+    with suppress(Refusal):
         await registrations.deregister(app, fields, stored_id, Call(channel, ndc))
-    except Refusal:
-        # It was deleted before.
-        return
 
 
 _ANSWER_TIME = "%Y-%m-%d %H:%M:%S%z"
@@ -279,14 +263,10 @@ def _render_outcome(order: Order, ending: Ending) -> tuple[str, str, str]:
         if order.checkout.subject_id:
             return "open", "Not decided yet", "Your payment is being processed. It may be paid any moment."
         return "open", "Nothing is paid yet", "You have not been charged."
-    if _may_have_taken(ending):
+    details = ending.body.get("resultDetails", {})
+    if ending.code == codes.ACQUIRER_SILENT or not details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL}):
         return "bad", "It was not paid", "The payment was not completed. If anything was taken, you will get it back."
     return "bad", "It was not paid", "You have not been charged."
-
-
-def _may_have_taken(ending: Ending) -> bool:
-    details = ending.body.get("resultDetails", {})
-    return ending.code == codes.ACQUIRER_SILENT or not details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
 
 
 def _is_payment(body: Mapping[str, Any]) -> bool:

@@ -3,7 +3,6 @@
 Orders are placed and read in `orders`.
 """
 
-import base64
 import re
 from pathlib import Path
 from urllib.parse import urlencode
@@ -17,13 +16,12 @@ from tollgate.operations.app import App
 from tollgate.sandbox.shop import options, orders
 from tollgate.sandbox.tenant import SHOP
 from tollgate.values import MINUTE
-from tollgate.web.pages.rendering import Pages, StaticFiles, make_form_page_headers
-from tollgate.web.request import Access, Reply, Request, Routes
+from tollgate.web.pages.rendering import Pages, StaticFiles, make_form_page_headers, make_nonce
+from tollgate.web.request import Access, Reply, Request, Routes, see_other
 
 _CHECKOUT, _RESULT = f"{SHOP}/checkout", f"{SHOP}/result"
 _PAGES = Pages(Path(__file__).parent / "pages")
 _FILES = StaticFiles(Path(__file__).parent / "files", f"{SHOP}/files")
-_NONCE_BYTES = 16
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 
 
@@ -153,8 +151,8 @@ def _recall_choices(request: Request) -> options.Choices:
 
 
 def _read_language(request: Request) -> str:
-    wished = request.find("lang")
-    return wished if wished in options.LANGUAGES else ""
+    code = request.find("lang")
+    return code if code in options.LANGUAGES else ""
 
 
 def _guess_language(request: Request) -> str:
@@ -187,7 +185,7 @@ async def show_result(request: Request, app: App) -> Reply:
         ending=ending,
         receipt=receipt,
         title=receipt.title,
-        may_try_again=_may_try_again(app, order, ending),
+        may_try_again=not (is_success(ending.code) or order.is_paid or order.checkout.is_over(app.clock.now())),
         again_url=_make_url(_CHECKOUT, id=order.id, lang=_read_language(request)),
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
         steps=options.render_steps(order, channel.id, app.base_url),
@@ -197,10 +195,6 @@ async def show_result(request: Request, app: App) -> Reply:
         return reply
     cookie = options.remember_cards([ending.stored_id, *options.read_cards(request, app)], app)
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
-
-
-def _may_try_again(app: App, order: orders.Order, ending: orders.Ending) -> bool:
-    return not is_success(ending.code) and not order.is_paid and not order.checkout.is_over(app.clock.now())
 
 
 def _show_over(app: App, status: int) -> Reply:
@@ -215,7 +209,7 @@ def _show_over(app: App, status: int) -> Reply:
 
 
 def _look_around(app: App) -> Here:
-    return Here(base64.b64encode(app.random_bytes(_NONCE_BYTES)).decode())
+    return Here(make_nonce(app.random_bytes))
 
 
 def _add_headers(reply: Reply, app: App, here: Here) -> Reply:
@@ -228,4 +222,4 @@ def _make_url(path: str, **query: str) -> str:
 
 
 def _go(path: str, headers: tuple[tuple[bytes, bytes], ...] = (), **query: str) -> Reply:
-    return Reply(303, b"", b"text/plain", ((b"location", _make_url(path, **query).encode()), *headers))
+    return see_other(_make_url(path, **query), *headers)

@@ -14,7 +14,7 @@ from tollgate.payments.authentication import Browser
 from tollgate.values import NotFound
 from tollgate.web.api.payments import begin
 from tollgate.web.pages.rendering import ANYWHERE, Pages
-from tollgate.web.request import Access, Caller, Reply, Request, Routes, reply_with
+from tollgate.web.request import Access, Caller, Reply, Request, Routes, reply_with, see_other
 
 _pages = Pages()
 _JSON = b"application/json;charset=UTF-8"
@@ -111,7 +111,7 @@ async def receive_shopper(request: Request, app: App) -> Reply:
 def _go(request: Request, url: str) -> Reply:
     """Takes the shopper to an address; after a form by a page, because the form's policy may forbid a redirect."""
     if request.method != "POST":
-        return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
+        return see_other(url)
     return _pages.render(
         "leave.html", framed_by=ANYWHERE, title="Back to the shop", text="You are being taken back.", url=url
     )

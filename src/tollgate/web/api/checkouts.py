@@ -13,7 +13,7 @@ from tollgate.operations.app import App
 from tollgate.payments.checkout import CheckoutKind
 from tollgate.web.api.payments import answer_once, change_named
 from tollgate.web.pages.rendering import ANYWHERE, Pages
-from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
+from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with, see_other
 from tollgate.web.telemetry import count_payment
 
 _PATH = "/v1/checkouts"
@@ -87,9 +87,7 @@ async def submit(request: Request, app: App) -> Reply:
     done = await submit_checkout(app, request.names[0], _get_kind(request), sent)
     if done.kind:
         count_payment(done.kind, get_result(done.answer.code).group)
-    if is_script:
-        return reply_with(done.answer)
-    return Reply(303, b"", b"text/plain", ((b"location", done.going_on.url.encode()),))
+    return reply_with(done.answer) if is_script else see_other(done.going_on.url)
 
 
 @_add_form_route("POST", f"{_PATH}/{{id}}/abandoned", "abandon_checkout", also_takes=frozenset({"attempt"}))

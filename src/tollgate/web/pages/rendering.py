@@ -3,6 +3,7 @@
 What a page says is written in its template.
 """
 
+import base64
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tollgate.catalog import codes, results, shape
 from tollgate.operations.app import App
-from tollgate.values import NotFound
+from tollgate.values import NotFound, RandomBytes
 from tollgate.web.pages.scripts import read_browser_file
 from tollgate.web.request import Access, Reply, Request, Routes
 
@@ -80,6 +81,11 @@ def get_origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
+def make_nonce(random_bytes: RandomBytes) -> str:
+    """Makes the nonce by which a page's own inline scripts run, and no others."""
+    return base64.b64encode(random_bytes(16)).decode()
+
+
 def make_form_page_headers(
     base_url: str,
     nonce: str,
@@ -113,12 +119,12 @@ def _directive(name: str, sources: Sequence[str]) -> str:
     return " ".join((name, *(dict.fromkeys(sources) or ("'none'",))))
 
 
-_CONTENT_TYPES = {
+CONTENT_TYPES = {
     ".css": b"text/css;charset=UTF-8",
     ".js": b"text/javascript;charset=UTF-8",
     ".svg": b"image/svg+xml",
 }
-_KEPT_FOR_GOOD = ((b"cache-control", b"public, max-age=31536000, immutable"),)
+CACHED_FOR_GOOD = (b"cache-control", b"public, max-age=31536000, immutable")
 _HASH_LENGTH = 16
 
 
@@ -146,14 +152,14 @@ class StaticFiles:
         if asset is None:
             raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
         # A page from before a release still gets the file, but must not cache it under the hash of the older one.
-        headers = _KEPT_FOR_GOOD if hash_asked == asset.hash else ()
+        headers = (CACHED_FOR_GOOD,) if hash_asked == asset.hash else ()
         return Reply(200, asset.body, asset.content_type, headers)
 
 
 def _read_asset(path: Path, prefix: str) -> Asset:
     body = read_browser_file(path)
     digest = hashlib.sha256(body).hexdigest()[:_HASH_LENGTH]
-    return Asset(f"{prefix}/{digest}/{path.name}", body, _CONTENT_TYPES[path.suffix], digest)
+    return Asset(f"{prefix}/{digest}/{path.name}", body, CONTENT_TYPES[path.suffix], digest)
 
 
 STATIC_FILES = StaticFiles(Path(__file__).parent / "assets", "/v1/static")

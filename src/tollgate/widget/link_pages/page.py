@@ -3,7 +3,6 @@
 Nothing that the browser sends is trusted: it names the link, and the store has its status.
 """
 
-import base64
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,8 +19,8 @@ from tollgate.payments.checkout import LinkStatus
 from tollgate.payments.completion import may_have_taken
 from tollgate.payments.payment import Payment, State
 from tollgate.values import Money, render_hundredths, to_datetime
-from tollgate.web.pages.rendering import Pages, StaticFiles, get_origin, make_form_page_headers
-from tollgate.web.request import Access, Reply, Request, Routes
+from tollgate.web.pages.rendering import Pages, StaticFiles, get_origin, make_form_page_headers, make_nonce
+from tollgate.web.request import Access, Reply, Request, Routes, see_other
 from tollgate.widget.languages import ALIASES, FALLBACK, LANGUAGES
 
 _PAPERS = {"light": "#ffffff", "dark": "#1a212c"}
@@ -70,17 +69,14 @@ def measure_contrast(one: str, other: str) -> float:
 
 def _measure_light(colour: str) -> float:
     digits = colour[1:] if len(colour) == 7 else "".join(each * 2 for each in colour[1:])
-    red, green, blue = (_straighten(int(digits[at : at + 2], 16) / 255) for at in (0, 2, 4))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _straighten(part: float) -> float:
-    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+    parts = (int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
 
 FOLDER = Path(__file__).parent / "texts"
 
-_REQUESTS_MAX = 20
+_TAGS_MAX = 20
 
 
 def _read_texts(code: str) -> Mapping[str, str]:
@@ -93,20 +89,20 @@ def _read_texts(code: str) -> Mapping[str, str]:
 TEXTS: Mapping[str, Mapping[str, str]] = {code: _read_texts(code) for code in LANGUAGES}
 
 
-def choose_language(*wishes: str) -> str:
-    """Takes the first wish that is known: a code, or the Accept-Language header of a browser."""
-    return next((found for wish in wishes if (found := _choose_language(wish))), FALLBACK)
+def choose_language(*requested: str) -> str:
+    """Takes the first language that is known, from codes or the Accept-Language headers of browsers."""
+    return next((found for header in requested if (found := _choose_language(header))), FALLBACK)
 
 
 def _choose_language(header: str) -> str:
-    tags = [_read_request(wish) for wish in header.split(",")[:_REQUESTS_MAX]]
+    tags = [_read_tag(tag) for tag in header.split(",")[:_TAGS_MAX]]
     in_order = sorted((tag for tag in tags if tag[1] > 0), key=lambda tag: -tag[1])
     return next((code for name, _ in in_order if (code := _choose_code(name))), "")
 
 
-def _read_request(wish: str) -> tuple[str, float]:
+def _read_tag(tag: str) -> tuple[str, float]:
     """Returns the name of a language and its weight; a weight that cannot be read counts as none."""
-    name, _, weight = wish.partition(";")
+    name, _, weight = tag.partition(";")
     try:
         return name.strip().lower().replace("_", "-"), float(weight.strip().removeprefix("q=") or "1")
     except ValueError:
@@ -123,7 +119,6 @@ def _choose_code(name: str) -> str:
 
 
 _PAGES = Pages(Path(__file__).parent / "pages")
-_NONCE_BYTES = 16
 _USUAL_BRANDS = "VISA MASTER AMEX DINERS DISCOVER JCB MAESTRO PAYPAL IDEAL EPS DIRECTDEBIT_SEPA"
 """The form leaves out what does not fit the currency or the channel."""
 _NO_INDEX = (b"x-robots-tag", b"noindex, nofollow")
@@ -167,10 +162,7 @@ async def leave_attempt(request: Request, app: App) -> Reply:
     The answer leads back to the link's page, which says what became of the attempt.
     """
     link = await leave_link_attempt(app, request.names[0], request.find("attempt"))
-    if link is None:
-        return await show_link(request, app)
-    url = make_link_url(link.id, app.base_url)
-    return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
+    return await show_link(request, app) if link is None else see_other(make_link_url(link.id, app.base_url))
 
 
 @ROUTES.add(
@@ -189,8 +181,7 @@ async def show_link(request: Request, app: App) -> Reply:
     opened = await open_link(app, request.names[0], makes_checkout=request.method != "HEAD")
     locale = opened.page.locale if opened and opened.page else ""
     language = choose_language(request.find("lang"), request.header(b"accept-language") or "", locale)
-    nonce = base64.b64encode(app.random_bytes(_NONCE_BYTES)).decode()
-    here = Here(TEXTS[language], nonce, not app.is_live)
+    here = Here(TEXTS[language], make_nonce(app.random_bytes), not app.is_live)
     if opened is None:
         return _add_headers(_show_end(here, "unknown", here.get_text("askSender"), 404), app, here)
     return _add_headers(_show(request, app, here, opened, language), app, here, opened)
@@ -207,15 +198,11 @@ def _show(request: Request, app: App, here: Here, opened: OpenedLink, language: 
         )
         return _show_end(here, _TITLES[opened.status], text, _STATUS[opened.status])
     if opened.is_used_up:
-        return _show_used_up(here, opened)
+        text, retry_at = _render_used_up(here, opened)
+        return _PAGES.render(
+            "used_up.html", status=429, here=here, title=here.get_text("tooMany"), text=text, retry_at=retry_at
+        )
     return _show_form(request, app, here, opened, language)
-
-
-def _show_used_up(here: Here, opened: OpenedLink) -> Reply:
-    text, retry_at = _render_used_up(here, opened)
-    return _PAGES.render(
-        "used_up.html", status=429, here=here, title=here.get_text("tooMany"), text=text, retry_at=retry_at
-    )
 
 
 def _render_used_up(here: Here, opened: OpenedLink) -> tuple[str, str]:
@@ -295,18 +282,14 @@ def _show_end(here: Here, key: str, text: str, status: int) -> Reply:
 
 
 def _add_headers(reply: Reply, app: App, here: Here, opened: OpenedLink | None = None) -> Reply:
+    page = opened.page if opened else None
+    # The hosts that the merchant named, and no others: whatever a page loads can track its shopper.
+    pictures = [get_origin(url) for url in (page.logo, page.background) if url] if page else []
     headers = make_form_page_headers(
         app.base_url,
         here.nonce,
         style_sources=(f"'nonce-{here.nonce}'",),
-        pictures=_list_picture_hosts(opened),
+        pictures=pictures,
         form_targets=(get_origin(app.base_url),),
     )
     return msgspec.structs.replace(reply, headers=(*headers, _NO_INDEX))
-
-
-def _list_picture_hosts(opened: OpenedLink | None) -> list[str]:
-    """Lists the hosts that the merchant named, and no others: whatever a page loads can track its shopper."""
-    if opened is None or opened.page is None:
-        return []
-    return [get_origin(url) for url in (opened.page.logo, opened.page.background) if url]
