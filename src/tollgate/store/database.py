@@ -1,4 +1,4 @@
-"""What both drivers share: statements, units of writes, faults, batches, and whether writing works.
+"""The interface of a database and what both drivers share: faults, batches, and whether writing works.
 
 What is specific to one database lives in its driver.
 """
@@ -21,7 +21,7 @@ from tollgate.store.statements import Dialect, Statement, Write
 
 
 class StoreFault(Exception):
-    """Breakage: caught by nobody below the guard."""
+    """A fault of the store is breakage; only the server catches it."""
 
 
 class Unavailable(StoreFault):
@@ -74,7 +74,7 @@ class Database(Protocol):
         ...
 
     async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
-        """All rows; a statement that writes and returns rows is its own atomic unit."""
+        """Returns all rows; a statement that writes and returns rows is its own atomic unit."""
         ...
 
     async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None: ...
@@ -84,7 +84,7 @@ class Database(Protocol):
         ...
 
     def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
-        """Group commit. True: durable. False: refused by its guard, nothing was written."""
+        """Writes a row by group commit. It returns True when the row is durable, False where its guard refused it."""
         ...
 
     async def find_trouble(self) -> str | None:
@@ -92,12 +92,12 @@ class Database(Protocol):
         ...
 
     async def close(self) -> None:
-        """Write what is queued, then let go."""
+        """Writes what is queued and closes all connections."""
         ...
 
 
 class Probed:
-    """The part that both drivers share: telling the probe which labelled write begins and which has ended."""
+    """A driver of this kind tells the probe which labelled write begins and which has ended."""
 
     probe: Probe = staticmethod(ignore_probe)
 
@@ -117,7 +117,7 @@ ITEMS_MAX = 64
 
 
 class Batcher(Generic[Item, Answer]):
-    """Never waits to fill a batch: while one is being written the next one gathers by itself.
+    """A batcher never waits to fill a batch: while one is being written the next one gathers by itself.
 
     `write` starts writing a batch and answers in the order of its items. When it ends with `Unwritable`, some item was
     to blame and nothing was written: every item of that batch is then written alone, so that only the bad one fails.
@@ -152,7 +152,7 @@ class Batcher(Generic[Item, Answer]):
         return future
 
     async def close(self) -> None:
-        """Refuse what is new and write what is queued."""
+        """Refuses what is new and writes what is queued."""
         self._is_closed = True
         while self._waiting or self._suspects or self._in_flight:
             self._start()
@@ -205,12 +205,12 @@ def _fail(waiting: list[tuple[Item, asyncio.Future[Answer]]], fault: BaseExcepti
 Watched = TypeVar("Watched")
 
 PROBE_AFTER_S = 5.0
-"""How long a write that succeeded is proof enough."""
+"""A write that succeeded is proof enough for so long."""
 PROBE_AGAIN_S = 1.0
-"""How soon a database that refused a write is tried again."""
+"""A database that refused a write is tried again after this time."""
 _NAME = "write_probe"
 _TEXT = "-" * 16_384
-"""More than a payment takes, so that a database that takes it has room for a payment."""
+"""The text is longer than a payment, so that a database that takes it has room for a payment."""
 
 # Deleted first, because SQLite writes nothing where a row is replaced by an equal one. Another process may write the
 # same row in between, so the insertion takes an existing row too.

@@ -32,7 +32,7 @@ class BatchText:
     """
 
     width: int
-    """How many members of a row it takes."""
+    """It takes so many members of a row."""
     many: str
     one: str
     is_guarded: bool
@@ -56,20 +56,20 @@ class HotWrite:
     columns: Columns
     parts: Sequence[Part]
     lean: BatchText
-    """For batches in which no row is rich: most payments have no key and owe nothing."""
+    """The text for batches in which no row is rich: most payments have no key and owe nothing."""
     rich: BatchText
     is_rich: Callable[[Row], bool]
     write_row: Callable[[Run, Row], bool]
-    """SQLite: False only when nothing was changed, so that a refused row needs no undoing."""
+    """Writes one row on SQLite; False only when nothing was changed, so that a refused row needs no undoing."""
     is_written: Statement
-    """Whether exactly this row is durable; asked when a connection was lost between sending and hearing."""
+    """Finds a row where exactly this one is durable; asked when a connection was lost before the answer came."""
 
-    def name_members(self, row: Row) -> dict[str, Any]:
+    def make_params(self, row: Row) -> dict[str, Any]:
         return dict(zip((name for name, _ in self.columns), row, strict=True))
 
     def make_writes(self, row: Row) -> list[Write]:
         """Returns the same as writes of a unit that does more in one commit."""
-        members = self.name_members(row)
+        members = self.make_params(row)
         wanted = [part for part in self.parts if part.needs is None or members[part.needs] is not None]
         return [Write(part.statement, members, 1 if part.is_guard else None) for part in wanted]
 
@@ -86,7 +86,7 @@ def _read_from(rows: str, text: str) -> str:
     return re.sub(r":(\w+)", rf"{rows}.\1", text)
 
 
-def _name_values(*same: str, **others: str) -> dict[str, str]:
+def _make_values(*same: str, **others: str) -> dict[str, str]:
     """Returns the parameter of each column, which is called like the column or as it says."""
     return {name: f":{name}" for name in same} | {name: f":{member}" for name, member in others.items()}
 
@@ -147,8 +147,8 @@ START_COLUMNS: Columns = (
     *_lean_start,
     *_type_columns({"fingerprint": idempotency_records.c.fingerprint, "claimed_at": idempotency_records.c.created_at}),
 )
-_payment_values = _name_values(*START_MEMBERS, *_BESIDE) | AT_START
-_key_values = _name_values(
+_payment_values = _make_values(*START_MEMBERS, *_BESIDE) | AT_START
+_key_values = _make_values(
     "channel_id", "merchant_id", "fingerprint", key="idempotency_key", payment_id="id", created_at="claimed_at"
 )
 # A key past its lifetime counts as absent, so the next request may take it over.
@@ -235,14 +235,14 @@ _set_result_part = Part(
     _read_from("given", f"{_set_result} FROM given WHERE {_is_expected} RETURNING given.*, payments.idempotency_key"),
     is_guard=True,
 )
-_event_values = _name_values("merchant_id", "result_code", id="event_id", subject_id="id", created_at="completed_at")
-_entry_values = _name_values(
+_event_values = _make_values("merchant_id", "result_code", id="event_id", subject_id="id", created_at="completed_at")
+_entry_values = _make_values(
     *("merchant_id", "channel_id", "currency", "source", "target", "amount"),
     id="event_id",
     payment_id="id",
     posted_at="completed_at",
 )
-_job_values = _name_values("merchant_id", id="job_id", topic="job_topic", subject_id="id", due_at="job_due_at")
+_job_values = _make_values("merchant_id", id="job_id", topic="job_topic", subject_id="id", due_at="job_due_at")
 _lean_parts = (
     _insert_completed(outbox, _event_values | {"topic": f"'{PAYMENT_COMPLETED}'"}),
     _insert_completed(ledger, _entry_values, "source"),

@@ -1,4 +1,4 @@
-"""Opening a store: its migrations, and the settings that are kept in it.
+"""A store is opened here: its migrations, and the settings that are kept in it.
 
 No row is read or written here but settings.
 """
@@ -44,7 +44,7 @@ class _Statements:
 
 
 def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]:
-    """From the stored revision (None: an empty database) to HEAD, to be run in one transaction."""
+    """Returns the statements that bring a revision (None: an empty database) to HEAD, to be run in one transaction."""
     if revision == HEAD:
         return []
     refuse_unreleased(revision)
@@ -143,13 +143,13 @@ async def put_setting(db: Database, name: str, value: str) -> None:
 
 
 async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
-    """(name, value) of all whose name begins so."""
+    """Lists the name and value of all settings whose name begins so."""
     beyond = prefix[:-1] + chr(ord(prefix[-1]) + 1)
     return [(str(name), str(value)) for name, value in await db.fetch(_list, {"first": prefix, "beyond": beyond})]
 
 
 async def replace_setting(db: Database, name: str, old: str, new: str) -> bool:
-    """False: it is no longer what was read."""
+    """Replaces a setting; False means that it is no longer what was read."""
     return await db.write([Write(_replace, {"setting": name, "old": old, "new": new}, rows=1)], label="setting")
 
 

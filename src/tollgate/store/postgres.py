@@ -13,7 +13,7 @@ from tollgate.store import database, statements
 from tollgate.store.hot import HOT_WRITES, HotWrite, Row
 from tollgate.store.opening import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchWriter
-from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, judge, persist
+from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, get_fate, persist
 
 POOL_MAX = 8
 CONNECT_TIMEOUT_S = 5.0
@@ -24,7 +24,7 @@ _READER_SETTINGS = {"default_transaction_read_only": "on"}
 
 
 class _GuardBroken(Exception):
-    """Leaves a transaction by the door that rolls back."""
+    """Raised within a transaction to roll it back."""
 
 
 class PostgresDatabase(database.Probed):
@@ -88,7 +88,7 @@ class PostgresDatabase(database.Probed):
                 try:
                     await ask()
                 except FAULTS as fault:
-                    if judge(fault) is not Fate.LOST:
+                    if get_fate(fault) is not Fate.LOST:
                         raise
                 else:
                     return
@@ -115,7 +115,7 @@ class PostgresDatabase(database.Probed):
         except _GuardBroken:
             return False
         except FAULTS as fault:
-            if is_committing and judge(fault) is Fate.LOST:
+            if is_committing and get_fate(fault) is Fate.LOST:
                 raise database.Unconfirmed("the connection was lost while committing") from None
             raise
         return True
@@ -136,7 +136,7 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
         connection = await connect(server_settings=_SETTINGS)
         try:
             if must_exist:
-                refuse_old_schema(await _read_revision(connection), _name_place(url))
+                refuse_old_schema(await _read_revision(connection), _render_place(url))
             else:
                 await _migrate(connection)
         finally:
@@ -165,7 +165,7 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
 
 
 def _choose_host(url: str, read_only: bool) -> dict[str, Any]:
-    """Where an address names several hosts, the writable one is meant."""
+    """Returns the option by which the writable one of several hosts is chosen."""
     hosts = url.partition("://")[2].partition("/")[0]
     if read_only or "," not in hosts or "target_session_attrs" in url:
         return {}
@@ -183,13 +183,13 @@ async def _read_revision(connection: asyncpg.Connection) -> str | None:
     return revision
 
 
-def _name_place(url: str) -> str:
-    """Names the database without its user, password and options."""
+def _render_place(url: str) -> str:
+    """Returns the name of the database without its user, password and options."""
     return "the database " + url.partition("://")[2].partition("?")[0].rpartition("@")[2]
 
 
 async def _migrate(connection: asyncpg.Connection) -> None:
-    """Any number of processes may try at once: they queue at the version table, or one makes it and all look again."""
+    """Upgrades the tables; processes that try at once wait for the version table, or look again once one made it."""
     for _ in range(TRIES_MAX):
         if await _read_revision(connection) == HEAD:
             return

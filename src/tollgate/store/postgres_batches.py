@@ -1,4 +1,7 @@
-"""The batched writes on PostgreSQL: one statement, one round trip, one commit for all that is queued. Knows no noun."""
+"""The batched writes on PostgreSQL: one statement and one commit for all that is queued.
+
+What a row means is decided elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import asyncpg
 
 from tollgate.store.database import Batcher, Unavailable, Unconfirmed, WriteHealth
 from tollgate.store.hot import HotWrite, Row
-from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, judge, persist
+from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, get_fate, persist
 from tollgate.store.statements import Dialect
 
 LANES = 2
@@ -29,7 +32,7 @@ Connect = Callable[[], Awaitable[asyncpg.Connection]]
 
 
 class _Line:
-    """One connection that a lane keeps to itself, because borrowing one from a pool costs as much as the statement."""
+    """A connection that a lane keeps to itself, because borrowing one from a pool costs as much as the statement."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -43,7 +46,7 @@ class _Line:
             rows: Sequence[Sequence[Any]] = await connection.fetch(query, *bindings)
         except FAULTS as fault:
             # After a timeout the server may still be at it: the next try starts on a connection that owes no answer.
-            if judge(fault) in (Fate.LOST, Fate.REFUSED):
+            if get_fate(fault) in (Fate.LOST, Fate.REFUSED):
                 connection.terminate()
             raise
         return rows
@@ -52,7 +55,7 @@ class _Line:
         try:
             return await self._connect()
         except FAULTS as fault:
-            if judge(fault) is not Fate.LOST:
+            if get_fate(fault) is not Fate.LOST:
                 raise
             raise Unreached(type(fault).__name__) from None
 
@@ -62,7 +65,7 @@ class _Line:
 
 
 class BatchWriter:
-    """One for each hot write."""
+    """A writer gathers the rows of one hot write into batches."""
 
     def __init__(self, hot: HotWrite, connect: Connect, pool: asyncpg.Pool, health: WriteHealth) -> None:
         self._hot = hot
@@ -89,7 +92,7 @@ class BatchWriter:
             self._lines.append(line)
 
     async def _persist(self, line: _Line, rows: Sequence[Row]) -> Sequence[bool]:
-        """A database that takes no writes any more may still tell what became of those whose answer was lost."""
+        """Writes rows, and asks for those whose answer was lost even where the database takes no writes any more."""
         try:
             return await persist(partial(self._try, line, rows), is_repeatable=True, lost=Unconfirmed)
         except Unconfirmed as fault:
@@ -102,7 +105,7 @@ class BatchWriter:
             return found
 
     async def _try(self, line: _Line, rows: Sequence[Row], tries: int) -> Sequence[bool]:
-        """Safe to repeat: a row that an earlier try made durable is refused now, and then found."""
+        """Writes rows once more; one that an earlier try made durable is refused now, and then found."""
         hot = self._hot
         text = hot.rich if any(map(hot.is_rich, rows)) else hot.lean
         try:
@@ -127,4 +130,4 @@ class BatchWriter:
 
     async def _is_written(self, row: Row) -> bool:
         compiled = self._hot.is_written.compiled_for(Dialect.POSTGRESQL)
-        return bool(await self._pool.fetch(compiled.text, *compiled.bind(self._hot.name_members(row))))
+        return bool(await self._pool.fetch(compiled.text, *compiled.bind(self._hot.make_params(row))))

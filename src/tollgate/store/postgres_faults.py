@@ -71,7 +71,7 @@ _FINAL: dict[Fate, type[database.StoreFault]] = {
 }
 
 
-def judge(fault: Exception) -> Fate:
+def get_fate(fault: Exception) -> Fate:
     return next(fate for families, fate in _FATES if isinstance(fault, families))
 
 
@@ -81,7 +81,7 @@ async def persist(
     is_repeatable: bool,
     lost: type[database.StoreFault] = database.Unavailable,
 ) -> Answer:
-    """Try a bounded number of times what the server undid, and, where repeating is safe, what was lost on the way.
+    """Tries a bounded number of times what the server undid, and, where repeating is safe, what was lost on the way.
 
     Ends with `lost` where some try may have been done, and with `Unavailable` where certainly none was.
     """
@@ -90,7 +90,7 @@ async def persist(
         try:
             return await run(tries)
         except FAULTS as fault:
-            fate = judge(fault)
+            fate = get_fate(fault)
             # The driver's text may repeat what was stored, so only its kind is told.
             kind = type(fault).__name__
         if fate in _FINAL:

@@ -1,4 +1,4 @@
-"""Reading for reports: pages of payments, whole chains, what was earned. Rows are only read here, never written.
+"""Reports are read here: pages of payments, whole chains, what was earned. Nothing is written.
 
 Lists are sorted by time and then by id, and a page begins after a place in that order: by index, so a late page costs
 what the first one costs. Only a numbered page skips rows, and their number is bounded by who asks.
@@ -126,7 +126,7 @@ def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[s
 async def search_payments(
     db: Database, channel: Channel, search: Search, after: Place | None, *, limit: int, skipped: int
 ) -> list[Listed[Payment]]:
-    """Oldest first."""
+    """Lists a page of payments, oldest first."""
     params = bind_search(channel, search, after) | {"limit": limit, "skipped": skipped}
     rows = await db.fetch(make_search(shape_search(search)), params)
     return [Listed(Place(row[PAYMENTS.at["created_at"]], row[PAYMENTS.at["id"]]), read_if_sound(row)) for row in rows]
@@ -141,12 +141,12 @@ async def count_payments(db: Database, channel: Channel, search: Search, most: i
 # ---- chains ----
 
 _TIERS = (1, 8, 64, 512)
-"""How many chains a statement has room for: a few texts instead of one for every number."""
+"""A statement has room for so many chains: a few texts instead of one for every number."""
 
 
 @lru_cache(len(_TIERS))
 def make_chains(room: int) -> Statement:
-    """Two halves, because each has an index of its own and a planner that sees an `OR` may use neither."""
+    """Selects in two halves: each has an index of its own, and a planner that sees an `OR` may use neither."""
     of_merchant = payments.c.merchant_id == sa.bindparam("merchant_id")
     firsts = PAYMENTS.select(of_merchant, _among(payments.c.id, "first", room))
     others = PAYMENTS.select(of_merchant, _among(payments.c.chain_id, "first", room))
@@ -156,7 +156,7 @@ def make_chains(room: int) -> Statement:
 async def list_chains(
     db: Database, merchant_id: MerchantId, first_ids: Sequence[str], limit: int
 ) -> dict[str, list[Payment]]:
-    """Several whole chains by the id of their first payment, each in order, with one statement.
+    """Lists whole chains by the id of their first payment, each in order, with one statement.
 
     What cannot be read is logged and left out.
     """
@@ -181,7 +181,7 @@ class _PeriodShape(NamedTuple):
 
 
 def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
-    """Ids of lines begin with their instant, so both bounds and the order are those of the primary key."""
+    """Selects entries; their ids begin with the instant, so both bounds and the order are those of the primary key."""
     conditions: list[sa.ColumnElement[bool]] = [
         ledger.c.merchant_id == sa.bindparam("merchant_id"),
         ledger.c.id > sa.bindparam("after_id"),
@@ -199,7 +199,7 @@ def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.
     return sa.select(*columns).select_from(ledger.join(payments, writer)).where(*conditions)
 
 
-# A sum has no row whose MAC could be checked, so a line counts only where its payment says the same.
+# A sum has no row whose MAC could be checked, so an entry counts only where its payment says the same.
 _agrees = sa.and_(
     ledger.c.amount == payments.c.amount,
     ledger.c.currency == payments.c.currency,
@@ -254,7 +254,7 @@ def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[s
 
 
 def _begin_id(at: Instant) -> str:
-    """Before every id of a line posted then. Nothing was posted before 1970, and a negative number would sort oddly."""
+    """Returns what sorts before every entry of that instant; a negative number would sort oddly."""
     return f"{max(at, 0):016x}"
 
 
@@ -281,7 +281,7 @@ async def count_report_entries(db: Database, channel: Channel, period: Period, m
 
 
 async def sum_report_entries(db: Database, channel: Channel, period: Period) -> list[Tally]:
-    """By day, currency, kind and direction."""
+    """Sums entries by day, currency, payment type and direction."""
     rows = await db.fetch(make_tallies(shape_period(period)), bind_period(channel, period, None))
     return [
         # PostgreSQL sums into a wider type of its own.

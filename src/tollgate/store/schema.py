@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from tollgate.catalog.limits import LIMITS
@@ -16,16 +18,29 @@ SMALL = sa.SmallInteger().with_variant(sa.Integer(), "sqlite")
 
 ZERO, ONE = sa.text("0"), sa.text("1")
 
+
+def _make_table(name: str, *columns: sa.schema.SchemaItem, **options: Any) -> sa.Table:
+    return sa.Table(name, METADATA, *columns, sqlite_strict=True, **options)
+
+
+def _make_key() -> tuple[sa.Column[str], sa.Column[str]]:
+    """Returns the key of most tables; the merchant leads, so that tables can be distributed by it."""
+    return sa.Column("merchant_id", TEXT, primary_key=True), sa.Column("id", TEXT, primary_key=True)
+
+
+def _index_where(name: str, *columns: sa.Column[Any], where: Any) -> None:
+    sa.Index(name, *columns, postgresql_where=where, sqlite_where=where)
+
+
 STARTED = "state = 0"
-"""The predicate of the reconcile index; statements repeat it literally, or the planner would not recognise it."""
-
 OPEN_INSTRUCTION = "state = 0"
+OPEN_REGISTRATION = "state < 2"
+ACTIVE_SCHEDULE = "state = 0"
+"""The predicates of partial indexes; statements repeat them literally, or the planner would not recognise them."""
 
-payments = sa.Table(
+payments = _make_table(
     "payments",
-    METADATA,
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("payment_type", TEXT, nullable=False),
     sa.Column("state", SMALL, nullable=False),
@@ -68,56 +83,40 @@ payments = sa.Table(
     sa.Column("chain_length", WHOLE, nullable=False, server_default=ONE),
     sa.Column("chain_net", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("lifecycle_id", TEXT),
-    sqlite_strict=True,
 )
 # Only later transactions are in it: a chain is its first payment and what stands here.
-sa.Index(
+_index_where(
     "payments_by_chain",
     payments.c.merchant_id,
     payments.c.chain_id,
     payments.c.position,
-    postgresql_where=payments.c.chain_id.is_not(None),
-    sqlite_where=payments.c.chain_id.is_not(None),
+    where=payments.c.chain_id.is_not(None),
 )
 # The channel leads, or else PostgreSQL would find single payments of a young table by this index and not by the key.
-sa.Index(
-    "payments_by_time",
-    payments.c.channel_id,
-    payments.c.merchant_id,
-    payments.c.created_at,
-    payments.c.id,
-)
-sa.Index(
+sa.Index("payments_by_time", payments.c.channel_id, payments.c.merchant_id, payments.c.created_at, payments.c.id)
+_index_where(
     "payments_by_transaction",
     payments.c.merchant_id,
     payments.c.channel_id,
     payments.c.merchant_transaction_id,
     payments.c.created_at,
     payments.c.id,
-    postgresql_where=payments.c.merchant_transaction_id.is_not(None),
-    sqlite_where=payments.c.merchant_transaction_id.is_not(None),
+    where=payments.c.merchant_transaction_id.is_not(None),
 )
-sa.Index(
+_index_where(
     "payments_by_lifecycle",
     payments.c.merchant_id,
     payments.c.channel_id,
     payments.c.lifecycle_id,
     payments.c.created_at,
     payments.c.id,
-    postgresql_where=payments.c.lifecycle_id.is_not(None),
-    sqlite_where=payments.c.lifecycle_id.is_not(None),
+    where=payments.c.lifecycle_id.is_not(None),
 )
-# Holds only what is in flight: rows leave it by being settled.
-sa.Index(
-    "payments_in_flight",
-    payments.c.deadline_at,
-    postgresql_where=sa.text(STARTED),
-    sqlite_where=sa.text(STARTED),
-)
+# Holds only what is in flight: rows leave it by being completed.
+_index_where("payments_in_flight", payments.c.deadline_at, where=sa.text(STARTED))
 
-idempotency_records = sa.Table(
+idempotency_records = _make_table(
     "idempotency_keys",
-    METADATA,
     # The channel leads, because a key is looked up before anything else is known; it implies the merchant.
     sa.Column("channel_id", TEXT, primary_key=True),
     sa.Column("key", TEXT, primary_key=True),
@@ -127,31 +126,25 @@ idempotency_records = sa.Table(
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("status", SMALL),
     sa.Column("body", BYTES),
-    sqlite_strict=True,
 )
 sa.Index("idempotency_keys_by_age", idempotency_records.c.created_at)
 
-outbox = sa.Table(
+outbox = _make_table(
     "outbox",
-    METADATA,
     # Ids begin with the instant, so a merchant's events are appended to the end of the key.
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("subject_id", TEXT, nullable=False),
     sa.Column("topic", TEXT, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("result_code", TEXT, nullable=False),
-    sqlite_strict=True,
     # One tree instead of two; for payments, whose rows are long and ids random, it measured half as fast.
     sqlite_with_rowid=False,
 )
 
-ledger = sa.Table(
+ledger = _make_table(
     "ledger_entries",
-    METADATA,
     # Ids begin with the instant, as the outbox's do: a report of a day is a range of the key.
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("payment_id", TEXT, nullable=False),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("currency", TEXT, nullable=False),
@@ -159,15 +152,12 @@ ledger = sa.Table(
     sa.Column("target", TEXT, nullable=False),
     sa.Column("amount", WHOLE, nullable=False),
     sa.Column("posted_at", WHOLE, nullable=False),
-    sqlite_strict=True,
     sqlite_with_rowid=False,
 )
 
-jobs = sa.Table(
+jobs = _make_table(
     "jobs",
-    METADATA,
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("topic", TEXT, nullable=False),
     sa.Column("subject_id", TEXT, nullable=False),
     sa.Column("due_at", WHOLE, nullable=False),
@@ -176,22 +166,18 @@ jobs = sa.Table(
     sa.Column("tries", WHOLE, nullable=False),
     sa.Column("body", TEXT, nullable=False),
     sa.Column("failures", WHOLE, nullable=False, server_default=ZERO),
-    sqlite_strict=True,
 )
 sa.Index("jobs_due", jobs.c.due_at)
 
-merchants = sa.Table(
+merchants = _make_table(
     "merchants",
-    METADATA,
     sa.Column("id", TEXT, primary_key=True),
     sa.Column("name", TEXT, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
-    sqlite_strict=True,
 )
 
-channels = sa.Table(
+channels = _make_table(
     "channels",
-    METADATA,
     sa.Column("id", TEXT, primary_key=True),
     sa.Column("merchant_id", TEXT, nullable=False),
     sa.Column("name", TEXT, nullable=False),
@@ -209,12 +195,10 @@ channels = sa.Table(
     sa.Column("uses_network_tokens", SMALL, nullable=False, server_default=ZERO),
     sa.Column("token_terms", TEXT),
     sa.Column("return_schemes", TEXT),
-    sqlite_strict=True,
 )
 
-credentials = sa.Table(
+credentials = _make_table(
     "credentials",
-    METADATA,
     sa.Column("id", TEXT, primary_key=True),
     sa.Column("merchant_id", TEXT, nullable=False),
     sa.Column("user_id", TEXT, nullable=False),
@@ -222,12 +206,10 @@ credentials = sa.Table(
     sa.Column("sealed_token", BYTES, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("revoked_at", WHOLE),
-    sqlite_strict=True,
 )
 
-wallet_keys = sa.Table(
+wallet_keys = _make_table(
     "wallet_keys",
-    METADATA,
     sa.Column("id", TEXT, primary_key=True),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("wallet", TEXT, nullable=False),
@@ -235,29 +217,24 @@ wallet_keys = sa.Table(
     # What is public about the key, such as the roots it trusts, as JSON.
     sa.Column("public", TEXT, nullable=False),
     sa.Column("sealed_key", BYTES, nullable=False),
-    sqlite_strict=True,
 )
 
-wallet_uses = sa.Table(
+wallet_uses = _make_table(
     "wallet_uses",
-    METADATA,
     # A wallet's token pays once: whoever comes second finds it here.
     sa.Column("merchant_id", TEXT, primary_key=True),
     sa.Column("fingerprint", BYTES, primary_key=True),
     sa.Column("used_at", WHOLE, nullable=False),
     # The request that used it, where it has a key by which it may come again.
     sa.Column("request", BYTES),
-    sqlite_strict=True,
     sqlite_with_rowid=False,
 )
 sa.Index("wallet_uses_by_age", wallet_uses.c.used_at)
 
-authentications = sa.Table(
+authentications = _make_table(
     "authentications",
-    METADATA,
     # The id is that of the payment which waits for it.
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("stage", SMALL, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("expires_at", WHOLE, nullable=False),
@@ -265,15 +242,12 @@ authentications = sa.Table(
     sa.Column("mac", BYTES),
     # Opens with a key that is stored nowhere; wiped when nobody needs it any more.
     sa.Column("sealed_secret", BYTES),
-    sqlite_strict=True,
 )
 
-instructions = sa.Table(
+instructions = _make_table(
     "instructions",
-    METADATA,
     # The id is that of the payment which asked for it, so the same one is never asked for twice.
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("state", SMALL, nullable=False),
     sa.Column("direction", TEXT, nullable=False),
@@ -288,22 +262,14 @@ instructions = sa.Table(
     sa.Column("purpose", TEXT, nullable=False),
     sa.Column("file_id", TEXT),
     sa.Column("created_at", WHOLE, nullable=False),
-    sqlite_strict=True,
 )
 # Holds only what no file has collected yet.
-sa.Index(
-    "instructions_open",
-    instructions.c.due_on,
-    postgresql_where=sa.text(OPEN_INSTRUCTION),
-    sqlite_where=sa.text(OPEN_INSTRUCTION),
-)
+_index_where("instructions_open", instructions.c.due_on, where=sa.text(OPEN_INSTRUCTION))
 sa.Index("instructions_by_file", instructions.c.merchant_id, instructions.c.file_id)
 
-bank_files = sa.Table(
+bank_files = _make_table(
     "bank_files",
-    METADATA,
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("scheme", TEXT, nullable=False),
     sa.Column("due_on", TEXT, nullable=False),
@@ -315,35 +281,28 @@ bank_files = sa.Table(
     sa.Column("sealed_body", BYTES, nullable=False),
     sa.Column("exported_at", WHOLE),
     sa.UniqueConstraint("merchant_id", "channel_id", "scheme", "due_on", "sequence", name="bank_files_one_a_day"),
-    sqlite_strict=True,
 )
 
-simulated_sessions = sa.Table(
+simulated_sessions = _make_table(
     "simulated_sessions",
-    METADATA,
     # What a simulated provider remembers; empty on a live host.
     sa.Column("id", TEXT, primary_key=True),
     sa.Column("status", TEXT, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("body", TEXT, nullable=False),
-    sqlite_strict=True,
 )
 sa.Index("simulated_sessions_by_age", simulated_sessions.c.created_at)
 
-settings = sa.Table(
+settings = _make_table(
     "settings",
-    METADATA,
     sa.Column("name", TEXT, primary_key=True),
     sa.Column("value", TEXT, nullable=False),
-    sqlite_strict=True,
 )
 
 
-checkouts = sa.Table(
+checkouts = _make_table(
     "checkouts",
-    METADATA,
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("kind", TEXT, nullable=False),
     sa.Column("state", SMALL, nullable=False),
@@ -362,33 +321,23 @@ checkouts = sa.Table(
     sa.Column("script", TEXT, nullable=False),
     # Wiped when the checkout is over; the rest stays, so that nothing is paid twice however late it is approved.
     sa.Column("sealed_fields", BYTES),
-    sqlite_strict=True,
 )
 # Holds only what still has its fields: rows leave it by being wiped.
-sa.Index(
-    "checkouts_kept",
-    checkouts.c.expires_at,
-    postgresql_where=checkouts.c.sealed_fields.is_not(None),
-    sqlite_where=checkouts.c.sealed_fields.is_not(None),
-)
+_index_where("checkouts_kept", checkouts.c.expires_at, where=checkouts.c.sealed_fields.is_not(None))
 sa.Index("checkouts_by_age", checkouts.c.created_at)
 
-scripts = sa.Table(
+scripts = _make_table(
     "scripts",
-    METADATA,
     sa.Column("version", TEXT, primary_key=True),
     sa.Column("integrity", TEXT, nullable=False),
     sa.Column("body", BYTES, nullable=False),
     sa.Column("promised_at", WHOLE, nullable=False),
-    sqlite_strict=True,
 )
 
 
-payment_links = sa.Table(
+payment_links = _make_table(
     "payment_links",
-    METADATA,
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("state", SMALL, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
@@ -397,23 +346,15 @@ payment_links = sa.Table(
     # Wiped some time after the link's end; the row stays for as long as its payment may be asked for.
     sa.Column("sealed_fields", BYTES),
     sa.Column("mac", BYTES, nullable=False),
-    sqlite_strict=True,
 )
 sa.Index("payment_links_by_expiry", payment_links.c.expires_at)
 # A checkout is forgotten only when no link names it.
 sa.Index("payment_links_by_checkout", payment_links.c.merchant_id, payment_links.c.checkout_id)
 
 
-OPEN_REGISTRATION = "state < 2"
-"""The predicates of partial indexes; statements repeat them literally, or the planner would not recognise them."""
-
-ACTIVE_SCHEDULE = "state = 0"
-
-registrations = sa.Table(
+registrations = _make_table(
     "registrations",
-    METADATA,
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("state", SMALL, nullable=False),
     sa.Column("brand", TEXT, nullable=False),
@@ -434,28 +375,19 @@ registrations = sa.Table(
     # Wiped when the registration ends; the rest stays as a trace.
     sa.Column("sealed_account", BYTES),
     sa.Column("sealed_token", BYTES),
-    sqlite_strict=True,
 )
-sa.Index(
+_index_where(
     "registrations_by_fingerprint",
     registrations.c.merchant_id,
     registrations.c.fingerprint,
-    postgresql_where=registrations.c.fingerprint.is_not(None),
-    sqlite_where=registrations.c.fingerprint.is_not(None),
+    where=registrations.c.fingerprint.is_not(None),
 )
 # Holds only what has an account: rows leave it by being wiped.
-sa.Index(
-    "registrations_kept",
-    registrations.c.keep_until,
-    postgresql_where=sa.text(OPEN_REGISTRATION),
-    sqlite_where=sa.text(OPEN_REGISTRATION),
-)
+_index_where("registrations_kept", registrations.c.keep_until, where=sa.text(OPEN_REGISTRATION))
 
-schedules = sa.Table(
+schedules = _make_table(
     "schedules",
-    METADATA,
-    sa.Column("merchant_id", TEXT, primary_key=True),
-    sa.Column("id", TEXT, primary_key=True),
+    *_make_key(),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("series_id", TEXT, nullable=False),
     sa.Column("registration_id", TEXT, nullable=False),
@@ -474,20 +406,13 @@ schedules = sa.Table(
     sa.Column("result_code", TEXT, nullable=False),
     sa.Column("skipped", WHOLE, nullable=False),
     sa.Column("mac", BYTES),
-    sqlite_strict=True,
 )
 sa.Index("schedules_by_series", schedules.c.merchant_id, schedules.c.series_id)
 sa.Index("schedules_by_registration", schedules.c.merchant_id, schedules.c.registration_id)
-sa.Index(
-    "schedules_due",
-    schedules.c.next_at,
-    postgresql_where=sa.text(ACTIVE_SCHEDULE),
-    sqlite_where=sa.text(ACTIVE_SCHEDULE),
-)
+_index_where("schedules_due", schedules.c.next_at, where=sa.text(ACTIVE_SCHEDULE))
 
-schedule_runs = sa.Table(
+schedule_runs = _make_table(
     "schedule_runs",
-    METADATA,
     # A time is due once, so whoever comes second finds the run of the first.
     sa.Column("merchant_id", TEXT, primary_key=True),
     sa.Column("schedule_id", TEXT, primary_key=True),
@@ -497,5 +422,4 @@ schedule_runs = sa.Table(
     sa.Column("payment_id", TEXT),
     sa.Column("result_code", TEXT, nullable=False),
     sa.Column("completed_at", WHOLE),
-    sqlite_strict=True,
 )

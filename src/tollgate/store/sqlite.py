@@ -25,7 +25,7 @@ Batch = TypeVar("Batch")
 
 
 class WriterThread(Generic[Batch]):
-    """Calls `write` with each batch. A `StoreFault` is the batch's; anything else is a bug, and ends the thread."""
+    """The thread calls `write` with each batch. A `StoreFault` fails the batch; anything else is a bug and ends it."""
 
     def __init__(self, write: Callable[[Batch], Sequence[Any]], name: str) -> None:
         self._write = write
@@ -179,7 +179,7 @@ class SqliteDatabase(database.Probed):
         return self._batcher.submit((function, argument))
 
     def _start_batch(self, queued: Sequence[QueuedWrite]) -> asyncio.Future[Sequence[Any]]:
-        """One transaction, up to its commit. Whatever stands in the way is undone and left to the thread to judge."""
+        """Begins one transaction and writes all rows; whatever fails is undone and left to the thread."""
         answers = None
         try:
             answers = self._write_rows(queued)
@@ -255,7 +255,7 @@ class SqliteDatabase(database.Probed):
 
 
 def _write_unit(run: Run, bound: Sequence[tuple[str, Sequence[Any], int | None]]) -> bool:
-    """A savepoint, because a guard that does not hold is no fault of the neighbours in the batch."""
+    """Writes a unit within a savepoint, because a guard that does not hold must not undo the rest of the batch."""
     run("SAVEPOINT unit", ())
     for text, bindings, rows in bound:
         changed = run(text, bindings)
@@ -268,7 +268,7 @@ def _write_unit(run: Run, bound: Sequence[tuple[str, Sequence[Any], int | None]]
 
 
 async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool, must_exist: bool) -> SqliteDatabase:
-    """`exclusive` is for servers: a second one on the same file is refused."""
+    """Opens a file; `exclusive` is for servers and refuses a second one on the same file."""
     if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")[:3]) < VERSION_MIN:
         raise database.Unavailable(
             f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, VERSION_MIN))} is needed"
@@ -326,7 +326,7 @@ def _open_writer(path: Path) -> apsw.Connection:
 
 
 def _open_new(path: Path) -> apsw.Connection:
-    """A new file changes its way of journalling once, and of several who do that together SQLite lets some not wait."""
+    """Opens a file that may be new: SQLite does not wait where several change its way of journalling at once."""
     for _ in range(_OPENINGS_MAX):
         with suppress(database.Unavailable):
             return _open(path, WRITER_PRAGMAS)
@@ -346,7 +346,7 @@ def _open(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
 
 
 def _migrate(writer: apsw.Connection) -> None:
-    """A fault leaves the transaction open, and it ends with the connection: all or nothing."""
+    """Upgrades all or nothing: a fault leaves the transaction open, and it ends with the connection."""
     while (revision := _read_revision(writer)) != HEAD:
         # Made before the lock is taken: on a busy machine this takes longer than others wait for the lock.
         texts = make_missing_statements(statements.Dialect.SQLITE, revision)

@@ -29,7 +29,7 @@ COMPILERS: dict[Dialect, Compiler] = {
 
 @dataclass(frozen=True, slots=True)
 class CompiledText:
-    """What a driver needs: the text, and which parameter stands at which place."""
+    """A text for a driver, with the name of the parameter at each place."""
 
     text: str
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class CompiledText:
 
 
 class Statement:
-    """Built once at import. `is_quick` promises a read by key, short enough to run without leaving the event loop."""
+    """A statement is built once at import. `is_quick` promises a read by key that may run on the event loop."""
 
     __slots__ = ("_compiled", "_expression", "is_quick", "is_write")
 
@@ -70,7 +70,7 @@ def _compile(expression: sa.sql.expression.Executable, dialect: Dialect) -> Comp
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One statement of an atomic unit; with `rows` given, any other number of affected rows undoes the unit."""
+    """A write is one statement of an atomic unit; any other number of affected rows than `rows` undoes the unit."""
 
     statement: Statement
     params: Mapping[str, Any]

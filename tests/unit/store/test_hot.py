@@ -31,7 +31,7 @@ def test_a_text_takes_exactly_the_members_it_says(hot: HotWrite) -> None:
 def test_what_confirms_a_row_is_named_by_the_row(hot: HotWrite) -> None:
     row = tuple(range(len(hot.columns)))
 
-    assert hot.name_members(row)["id"] == 1
+    assert hot.make_params(row)["id"] == 1
 
 
 def test_a_row_with_a_key_is_rich() -> None:

@@ -42,7 +42,7 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_each_fault_has_its_fate(fault: Exception, fate: postgres_faults.Fate) -> None:
-    assert postgres_faults.judge(fault) is fate
+    assert postgres_faults.get_fate(fault) is fate
 
 
 def failing(fault: Exception, times: int) -> tuple[Callable[[int], Awaitable[str]], list[int]]:
