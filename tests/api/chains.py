@@ -27,9 +27,9 @@ def result_of(answer: Answer) -> tuple[int, str]:
     return answer.status, answer.code
 
 
-def begin(client: Client, kind: str, amount: str = "100.00", **changes: str | None) -> str:
+def begin(client: Client, payment_type: str, amount: str = "100.00", **changes: str | None) -> str:
     """The id of a payment that went well."""
-    answer = client.pay(None, paymentType=kind, amount=amount, **changes)
+    answer = client.pay(None, paymentType=payment_type, amount=amount, **changes)
     assert result_of(answer) in (APPROVED, APPROVED_EXTERNAL), answer.body
     payment_id: str = answer.json["id"]
     return payment_id
@@ -43,9 +43,11 @@ def debit(client: Client, amount: str = "100.00", **changes: str | None) -> str:
     return begin(client, "DB", amount, **changes)
 
 
-def follow(client: Client, payment_id: str, kind: str, amount: str | None = None, **changes: str | None) -> Answer:
+def follow(
+    client: Client, payment_id: str, payment_type: str, amount: str | None = None, **changes: str | None
+) -> Answer:
     currency = None if amount is None else "EUR"
-    fields = {"paymentType": kind, "amount": amount, "currency": currency, **changes}
+    fields = {"paymentType": payment_type, "amount": amount, "currency": currency, **changes}
     return client.post(f"/v1/payments/{payment_id}", fields)
 
 
@@ -73,9 +75,11 @@ def renew(client: Client, payment_id: str, amount: str, **changes: str | None) -
     return follow(client, payment_id, "PA", amount, **RENEWAL, **changes)
 
 
-def happen(client: Client, payment_id: str, kind: str, amount: str | None = None, **changes: str | None) -> Answer:
+def happen(
+    client: Client, payment_id: str, payment_type: str, amount: str | None = None, **changes: str | None
+) -> Answer:
     """Records what a bank reports: a receipt, a chargeback or its reversal."""
-    return client.post(f"/sandbox/payments/{payment_id}", {"paymentType": kind, "amount": amount, **changes})
+    return client.post(f"/sandbox/payments/{payment_id}", {"paymentType": payment_type, "amount": amount, **changes})
 
 
 def name(answer: Answer) -> str:

@@ -13,7 +13,7 @@ INCREMENT = {"standingInstruction.industryPractice": "INCREMENTAL_AUTH"}
 
 @dataclass(frozen=True)
 class Wanted:
-    kind: str
+    payment_type: str
     hundredths: int | None = None
     """A request without an amount asks for all that is left."""
     is_final: bool = False
@@ -22,12 +22,12 @@ class Wanted:
 
     @property
     def fields(self) -> dict[str, str]:
-        fields = {"paymentType": self.kind}
+        fields = {"paymentType": self.payment_type}
         if self.hundredths is not None:
             fields |= {"amount": render_amount(self.hundredths), "currency": "EUR"}
         if self.is_final:
             fields["sequence"] = "FINAL"
-        return fields | (INCREMENT if self.kind == "PA" else {})
+        return fields | (INCREMENT if self.payment_type == "PA" else {})
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Contest:
         What is left only shrinks unless the acquirer declines; an increment adds to it, and requests sent meanwhile
         may not see that.
         """
-        return all(wanted.kind != "PA" for wanted in self.wanted)
+        return all(wanted.payment_type != "PA" for wanted in self.wanted)
 
     @property
     def has_final(self) -> bool:
@@ -72,16 +72,18 @@ def _draw_total(random_bytes: Random) -> int:
     return random_bytes.randrange(100_00, 900_00, 10)
 
 
-def _split_equally(random_bytes: Random, kind: str) -> tuple[int, list[Wanted], frozenset[int]]:
+def _split_equally(random_bytes: Random, payment_type: str) -> tuple[int, list[Wanted], frozenset[int]]:
     """Equal parts of which fewer fit than are asked for; how many is known."""
     part, fitting = random_bytes.randrange(1_00, 20_00, 10), random_bytes.randrange(1, SHOTS)
     total = part * fitting + random_bytes.randrange(0, part, 10)
-    return total, [Wanted(kind, part)] * SHOTS, frozenset({fitting})
+    return total, [Wanted(payment_type, part)] * SHOTS, frozenset({fitting})
 
 
-def _split_oddly(random_bytes: Random, kind: str, total: int, count: int = SHOTS, *, greed: int = 4) -> list[Wanted]:
+def _split_oddly(
+    random_bytes: Random, payment_type: str, total: int, count: int = SHOTS, *, greed: int = 4
+) -> list[Wanted]:
     """Parts of any size, together about so many times what there is."""
-    return [Wanted(kind, random_bytes.randrange(10, greed * total * 2 // SHOTS, 10)) for _ in range(count)]
+    return [Wanted(payment_type, random_bytes.randrange(10, greed * total * 2 // SHOTS, 10)) for _ in range(count)]
 
 
 # ---- refunds ----

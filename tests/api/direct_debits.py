@@ -24,8 +24,8 @@ def debit(client: Client, **changes: str | None) -> Answer:
     return client.post("/v1/payments", {**DEBIT, **renamed})
 
 
-def begin_debit(client: Client, kind: str = "DB", amount: str = "92.00", **changes: str | None) -> str:
-    answer = debit(client, paymentType=kind, amount=amount, **changes)
+def begin_debit(client: Client, payment_type: str = "DB", amount: str = "92.00", **changes: str | None) -> str:
+    answer = debit(client, paymentType=payment_type, amount=amount, **changes)
     assert answer.code == "000.100.110", answer.body
     payment_id: str = answer.json["id"]
     return payment_id

@@ -38,21 +38,21 @@ class World:
     def lenient(self) -> Client:
         return replace(self.client, entity_id=self.client.lenient_entity_id)
 
-    def begin(self, kind: str, code: str = "000.100.110", **extra: str) -> str:
+    def begin(self, payment_type: str, code: str = "000.100.110", **extra: str) -> str:
         """Makes a payment of 100.00 and returns its id."""
         forced = {FORCE: code} if code != "000.100.110" else {}
-        return _name(self.client.pay(paymentType=kind, amount="100.00", **forced, **extra), code)
+        return _name(self.client.pay(paymentType=payment_type, amount="100.00", **forced, **extra), code)
 
-    def add(self, named_id: str, kind: str, amount: str | None = "40.00", code: str = "", **extra: str) -> str:
+    def add(self, named_id: str, payment_type: str, amount: str | None = "40.00", code: str = "", **extra: str) -> str:
         """Makes a follow-up and returns its id."""
-        is_fact = kind in ("RC", "CB", "CR")
+        is_fact = payment_type in ("RC", "CB", "CR")
         forced = {FORCE: code} if code and not is_fact else {}
-        request = Request(kind, amount, {**extra, **forced}, is_fact)
+        request = Request(payment_type, amount, {**extra, **forced}, is_fact)
         return _name(ask(self.client, named_id, request), code or request.success)
 
-    def then(self, named_id: str, kind: str, amount: str | None = "40.00", code: str = "", **extra: str) -> str:
+    def then(self, named_id: str, payment_type: str, amount: str | None = "40.00", code: str = "", **extra: str) -> str:
         """Makes a follow-up and returns the id of the payment that it refers to."""
-        self.add(named_id, kind, amount, code, **extra)
+        self.add(named_id, payment_type, amount, code, **extra)
         return named_id
 
     def capture(self) -> str:

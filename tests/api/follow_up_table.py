@@ -13,7 +13,7 @@ PRACTICE = "standingInstruction.industryPractice"
 
 @dataclass(frozen=True)
 class Request:
-    kind: str
+    payment_type: str
     amount: str | None = None
     extra: dict[str, str] = field(default_factory=dict)
     is_fact: bool = False
@@ -26,12 +26,12 @@ class Request:
     @property
     def fields(self) -> dict[str, str]:
         money = {} if self.amount is None else {"amount": self.amount, "currency": "EUR"}
-        return {"paymentType": self.kind, **money, **self.extra}
+        return {"paymentType": self.payment_type, **money, **self.extra}
 
     @property
     def success(self) -> str:
         """A chargeback carries the bank's notice."""
-        return "000.100.200" if self.kind == "CB" else "000.100.110"
+        return "000.100.200" if self.payment_type == "CB" else "000.100.110"
 
 
 FINAL = {"sequence": "FINAL"}

@@ -27,7 +27,7 @@ class Record:
     """A later transaction as the gateway stored it."""
 
     id: str
-    kind: str
+    payment_type: str
     state: State
     code: str
     amount: int
@@ -80,27 +80,27 @@ class Purse:
 
     def balance_effects(self, wanted: Wanted) -> tuple[int, int] | None:
         """Returns what the request moves and what it releases beside that, or None where it is refused."""
-        if self.is_closed and wanted.kind != "RV":
+        if self.is_closed and wanted.payment_type != "RV":
             return None
         amount = self.left if wanted.hundredths is None else wanted.hundredths
-        if wanted.kind == "PA":
+        if wanted.payment_type == "PA":
             return amount, 0
-        if wanted.kind == "RV":
+        if wanted.payment_type == "RV":
             is_fresh = self.left > 0 if self.contest.begins[-1] == "PA" else self.left == self.total
             return (amount, 0) if is_fresh else None
-        is_counted_out = wanted.kind == "CP" and self.captures == self.contest.captures_max
+        is_counted_out = wanted.payment_type == "CP" and self.captures == self.contest.captures_max
         if amount > self.left or is_counted_out:
             return None
-        return amount, self.left - amount if wanted.kind == "CP" and wanted.is_final else 0
+        return amount, self.left - amount if wanted.payment_type == "CP" and wanted.is_final else 0
 
     def move(self, wanted: Wanted, amount: int, releases: int) -> None:
-        if wanted.kind == "PA":
+        if wanted.payment_type == "PA":
             self.total += amount
             self.left += amount
             return
         self.left -= amount + releases
-        self.captures += wanted.kind == "CP"
-        self.is_closed = wanted.is_final or wanted.kind == "RV"
+        self.captures += wanted.payment_type == "CP"
+        self.is_closed = wanted.is_final or wanted.payment_type == "RV"
 
 
 def find_unfairness(outcome: Outcome) -> list[str]:
@@ -118,7 +118,7 @@ def _compare_answers(outcome: Outcome) -> Iterator[str]:
     """Each is a success or the refusal of its kind, and those with one key are one."""
     bodies: dict[str, set[bytes]] = defaultdict(set)
     for wanted, answer in outcome.answers:
-        allowed = {(200, SUCCESS[outcome.is_external]), (400, REFUSALS[wanted.kind])}
+        allowed = {(200, SUCCESS[outcome.is_external]), (400, REFUSALS[wanted.payment_type])}
         allowed |= {(400, code) for code in list_declines(outcome)}
         if (answer.status, answer.code) not in allowed:
             yield f"{wanted} was answered {answer.status} {answer.json}"
@@ -195,7 +195,7 @@ def _compare_sums(outcome: Outcome) -> Iterator[str]:
         yield f"{drawn} were taken of {outcome.contest.total} and {sums['PA']}"
     asked = outcome.asked
     is_closed = any(
-        record.is_approved and record.id in asked and (record.kind == "RV" or asked[record.id].is_final)
+        record.is_approved and record.id in asked and (record.payment_type == "RV" or asked[record.id].is_final)
         for record in outcome.records
     )
     if (standing.closed != 0) != is_closed:
@@ -205,7 +205,7 @@ def _compare_sums(outcome: Outcome) -> Iterator[str]:
 def _list_approved(outcome: Outcome) -> dict[str, tuple[str, int]]:
     """Maps transactions to payment type and amount in hundredths, from the answers alone."""
     return {
-        answer.json["id"]: (wanted.kind, int(answer.json["amount"].replace(".", "")))
+        answer.json["id"]: (wanted.payment_type, int(answer.json["amount"].replace(".", "")))
         for wanted, answer in outcome.answers
         if answer.status == 200
     }
@@ -213,13 +213,13 @@ def _list_approved(outcome: Outcome) -> dict[str, tuple[str, int]]:
 
 def _add_up(outcome: Outcome) -> Counter[str]:
     sums: Counter[str] = Counter()
-    for kind, amount in _list_approved(outcome).values():
-        sums[kind] += amount
+    for payment_type, amount in _list_approved(outcome).values():
+        sums[payment_type] += amount
     return sums
 
 
 def _count_approved(outcome: Outcome) -> Counter[str]:
-    return Counter(kind for kind, _ in _list_approved(outcome).values())
+    return Counter(payment_type for payment_type, _ in _list_approved(outcome).values())
 
 
 def _count_winners(outcome: Outcome) -> Iterator[str]:
@@ -234,7 +234,7 @@ def find_disagreement(outcome: Outcome, account: Account, ledger: Mapping[str, E
     """The acquirer did what the answers say, each of it once, and received nothing that was refused."""
     approved = _list_approved(outcome)
     done = {operation.key: (operation.type, operation.amount) for operation in account.operations}
-    told = {key: (WORDS[kind], amount) for key, (kind, amount) in approved.items()}
+    told = {key: (WORDS[payment_type], amount) for key, (payment_type, amount) in approved.items()}
     found = [f"the acquirer did {done}, the answers say {told}"] if done != told else []
     for record in outcome.records:
         entry = ledger.get(record.id)

@@ -25,20 +25,20 @@ _BACK = re.compile(rb'href="([^"]*/v1/shopper/[^"]*)"')
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-def order(client: Client, brand: str, kind: str = "DB", /, **changes: str | None) -> Answer:
+def order(client: Client, brand: str, payment_type: str = "DB", /, **changes: str | None) -> Answer:
     fields: dict[str, str | None] = {
         "amount": "92.00",
         "currency": "EUR",
-        "paymentType": kind,
+        "paymentType": payment_type,
         "paymentBrand": brand,
         "shopperResultUrl": SHOP_URL,
     }
     return client.post("/v1/payments", {**fields, **changes})
 
 
-def open_order(client: Client, brand: str, kind: str = "DB", /, **changes: str | None) -> Answer:
+def open_order(client: Client, brand: str, payment_type: str = "DB", /, **changes: str | None) -> Answer:
     """One that waits for its shopper."""
-    answer = order(client, brand, kind, **changes)
+    answer = order(client, brand, payment_type, **changes)
     assert result_of(answer) == PENDING, answer.body
     return answer
 

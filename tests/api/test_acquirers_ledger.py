@@ -93,9 +93,11 @@ def test_the_reversal_gives_the_acquirer_the_open_rest(shop: Client, bank: Acqui
     assert (account.authorised, account.captured, account.reversed) == (10000, 3000, 7000)
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA.CP"])
-def test_refunds_stand_in_the_account_of_what_they_refund(shop: Client, bank: AcquirerProcess, kind: str) -> None:
-    payment_id = begin(shop, kind, **EXTERNAL)
+@pytest.mark.parametrize("payment_type", ["DB", "PA.CP"])
+def test_refunds_stand_in_the_account_of_what_they_refund(
+    shop: Client, bank: AcquirerProcess, payment_type: str
+) -> None:
+    payment_id = begin(shop, payment_type, **EXTERNAL)
     refund(shop, payment_id, "30.00")
     refund(shop, payment_id, "20.00")
 
@@ -244,7 +246,10 @@ def test_what_silence_took_is_given_back(shop: Client, bank: AcquirerProcess, ma
     bank.behave(card.CHARGES, manner, times=2)
     bank.behave(acquiring.FOLLOW_UPS, manner, times=1)
 
-    firsts = [shop.pay(None, paymentType=kind, merchantTransactionId=reference, **EXTERNAL) for kind in ("PA", "DB")]
+    firsts = [
+        shop.pay(None, paymentType=payment_type, merchantTransactionId=reference, **EXTERNAL)
+        for payment_type in ("PA", "DB")
+    ]
     increment = raise_by(shop, payment_id, "15.00", merchantTransactionId=reference)
 
     assert [result_of(answer) for answer in (*firsts, increment)] == [(400, "900.100.300")] * 3

@@ -41,7 +41,7 @@ def test_a_lenient_channel_authorizes_and_captures_by_bank_transfer(
 
 
 @pytest.mark.parametrize(
-    ("spelling", "brand", "kind"),
+    ("spelling", "brand", "payment_type"),
     [
         ("KLARNA_INVOICE", "KLARNA_PAYMENTS_PAYLATER", "PA"),
         ("KLARNA_INSTALLMENTS", "KLARNA_PAYMENTS_SLICEIT", "DB"),
@@ -50,10 +50,10 @@ def test_a_lenient_channel_authorizes_and_captures_by_bank_transfer(
     ],
 )
 def test_a_lenient_channel_takes_older_names_of_brands(
-    client: Client, lenient: Client, spelling: str, brand: str, kind: str
+    client: Client, lenient: Client, spelling: str, brand: str, payment_type: str
 ) -> None:
-    assert list(order(client, spelling, kind).faults) == ["paymentBrand"]
+    assert list(order(client, spelling, payment_type).faults) == ["paymentBrand"]
 
-    answer = order(lenient, spelling, kind)
+    answer = order(lenient, spelling, payment_type)
 
     assert (answer.status, answer.json["paymentBrand"]) == (200, brand)

@@ -195,9 +195,9 @@ def test_a_capture_without_amount_or_currency_is_a_fault_that_names_it(client: C
 # ---- what may be captured ----
 
 
-@pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP"])
-def test_only_an_authorization_can_be_captured(client: Client, kind: str) -> None:
-    assert result_of(capture(client, begin(client, kind), "10.00")) == (400, "700.400.510")
+@pytest.mark.parametrize("payment_type", ["DB", "CD", "PA.CP"])
+def test_only_an_authorization_can_be_captured(client: Client, payment_type: str) -> None:
+    assert result_of(capture(client, begin(client, payment_type), "10.00")) == (400, "700.400.510")
 
 
 def test_a_capture_cannot_be_captured(client: Client) -> None:

@@ -200,8 +200,8 @@ def test_a_repeat_names_where_its_series_began(
 ) -> None:
     registration_id, reference = begun
 
-    for kind in ("DB", "PA"):
-        answer = charge(external, words, {"card.cvv": "123", "paymentType": kind}, stored=registration_id)
+    for payment_type in ("DB", "PA"):
+        answer = charge(external, words, {"card.cvv": "123", "paymentType": payment_type}, stored=registration_id)
 
         assert result_of(answer) == OK
         assert get_series(acquirer)["initial_transaction_id"] == reference

@@ -18,15 +18,15 @@ def server(embedded_server: SharedServer) -> SharedServer:
     return embedded_server
 
 
-@pytest.mark.parametrize("kind", ["RF", "CP", "RV", "RB", "RC", "CB", "CR", "RG", "3D"])
-def test_a_checkout_begins_a_payment_and_follows_none(client: Client, kind: str) -> None:
+@pytest.mark.parametrize("payment_type", ["RF", "CP", "RV", "RB", "RC", "CB", "CR", "RG", "3D"])
+def test_a_checkout_begins_a_payment_and_follows_none(client: Client, payment_type: str) -> None:
     reference = client.pay(paymentType="PA").json["id"]
     checkout_id = open_checkout(client)
-    following = {"paymentType": kind, "referenceUuid": reference}
+    following = {"paymentType": payment_type, "referenceUuid": reference}
 
     made = client.post("/v1/checkouts", {**PREPARED, **following})
     changed = client.post(f"/v1/checkouts/{checkout_id}", following)
-    overridden = client.post("/v1/checkouts", {**PREPARED, "overridePaymentType[VISA]": kind})
+    overridden = client.post("/v1/checkouts", {**PREPARED, "overridePaymentType[VISA]": payment_type})
 
     assert result_of(made) == result_of(changed) == result_of(overridden) == FAULTY
     assert set(made.faults) == set(changed.faults) == {"paymentType", "referenceUuid"}

@@ -55,9 +55,9 @@ def list_codes(client: Client, reference: str) -> list[tuple[str, str]]:
     return sorted((each["paymentType"], each["result"]["code"]) for each in list_made(client, reference))
 
 
-def find_made(client: Client, reference: str, kind: str, brand: str) -> dict[str, Any]:
+def find_made(client: Client, reference: str, payment_type: str, brand: str) -> dict[str, Any]:
     made = list_made(client, reference)
-    [found] = [each for each in made if (each["paymentType"], each["paymentBrand"]) == (kind, brand)]
+    [found] = [each for each in made if (each["paymentType"], each["paymentBrand"]) == (payment_type, brand)]
     return found
 
 

@@ -50,10 +50,11 @@ def test_a_credit_pays_out_without_a_reference(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"), [("CP", "700.400.510"), ("RF", "700.400.520"), ("RV", "700.400.530"), ("RB", "700.100.700")]
+    ("payment_type", "code"),
+    [("CP", "700.400.510"), ("RF", "700.400.520"), ("RV", "700.400.530"), ("RB", "700.100.700")],
 )
-def test_nothing_follows_a_credit(client: Client, kind: str, code: str) -> None:
-    assert result_of(follow(client, begin(client, "CD"), kind, "100.00")) == (400, code)
+def test_nothing_follows_a_credit(client: Client, payment_type: str, code: str) -> None:
+    assert result_of(follow(client, begin(client, "CD"), payment_type, "100.00")) == (400, code)
 
 
 def test_a_credit_cannot_be_charged_back(client: Client) -> None:
@@ -63,18 +64,20 @@ def test_a_credit_cannot_be_charged_back(client: Client) -> None:
 # ---- who says so ----
 
 
-@pytest.mark.parametrize(("kind", "code"), [("RC", "700.400.562"), ("CB", "700.400.402"), ("CR", "700.400.402")])
-def test_a_merchant_cannot_ask_for_what_only_banks_bring(client: Client, kind: str, code: str) -> None:
+@pytest.mark.parametrize(
+    ("payment_type", "code"), [("RC", "700.400.562"), ("CB", "700.400.402"), ("CR", "700.400.402")]
+)
+def test_a_merchant_cannot_ask_for_what_only_banks_bring(client: Client, payment_type: str, code: str) -> None:
     payment_id = debit(client)
 
-    assert result_of(follow(client, payment_id, kind, "10.00")) == (400, code)
+    assert result_of(follow(client, payment_id, payment_type, "10.00")) == (400, code)
 
     assert result_of(refund(client, payment_id, "100.00")) == APPROVED
 
 
-@pytest.mark.parametrize("kind", ["CP", "RF", "DB"])
-def test_banks_bring_nothing_else(client: Client, kind: str) -> None:
-    answer = happen(client, debit(client), kind, "10.00", currency="EUR")
+@pytest.mark.parametrize("payment_type", ["CP", "RF", "DB"])
+def test_banks_bring_nothing_else(client: Client, payment_type: str) -> None:
+    answer = happen(client, debit(client), payment_type, "10.00", currency="EUR")
 
     assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["paymentType"]
@@ -126,19 +129,19 @@ def test_a_reason_that_is_none_is_a_fault_that_names_it(client: Client, code: st
     assert list(answer.faults) == ["resultCode"]
 
 
-def charge_back_anything(client: Client, kind: str) -> Answer:
+def charge_back_anything(client: Client, payment_type: str) -> Answer:
     payment_id = {
         "DB": lambda: debit(client),
         "PA.CP": lambda: begin(client, "PA.CP"),
         "CP": lambda: name(capture(client, authorise(client), "60.00")),
         "RB": lambda: name(rebill(client, debit(client), "60.00")),
-    }[kind]()
+    }[payment_type]()
     return happen(client, payment_id, "CB", "60.00")
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA.CP", "CP", "RB"])
-def test_whatever_took_money_can_be_charged_back(client: Client, kind: str) -> None:
-    assert result_of(charge_back_anything(client, kind)) == CHARGED_BACK
+@pytest.mark.parametrize("payment_type", ["DB", "PA.CP", "CP", "RB"])
+def test_whatever_took_money_can_be_charged_back(client: Client, payment_type: str) -> None:
+    assert result_of(charge_back_anything(client, payment_type)) == CHARGED_BACK
 
 
 def test_an_authorization_cannot_be_charged_back(client: Client) -> None:

@@ -20,12 +20,12 @@ def read_clock(client: Client) -> date:
     return date.fromisoformat(client.send("GET", "/sandbox/clock").json["now"][:10])
 
 
-@pytest.mark.parametrize("kind", ["PA", "DB", "CD"])
-def test_an_account_is_authorized_debited_and_credited(client: Client, kind: str) -> None:
-    answer = debit(client, paymentType=kind)
+@pytest.mark.parametrize("payment_type", ["PA", "DB", "CD"])
+def test_an_account_is_authorized_debited_and_credited(client: Client, payment_type: str) -> None:
+    answer = debit(client, paymentType=payment_type)
 
     assert result_of(answer) == APPROVED
-    assert (answer.json["paymentType"], answer.json["paymentBrand"]) == (kind, "DIRECTDEBIT_SEPA")
+    assert (answer.json["paymentType"], answer.json["paymentBrand"]) == (payment_type, "DIRECTDEBIT_SEPA")
     assert IBAN not in answer.body.decode()
 
 

@@ -94,9 +94,11 @@ def test_the_acquirer_gets_the_card_once_under_the_payments_key(external: Client
     }
 
 
-@pytest.mark.parametrize(("kind", "type_sent"), [("DB", "sale"), ("PA", "authorization"), ("CD", "credit")])
-def test_each_kind_has_its_word(external: Client, acquirer: RecordingAcquirer, kind: str, type_sent: str) -> None:
-    pay(external, paymentType=kind)
+@pytest.mark.parametrize(("payment_type", "type_sent"), [("DB", "sale"), ("PA", "authorization"), ("CD", "credit")])
+def test_each_kind_has_its_word(
+    external: Client, acquirer: RecordingAcquirer, payment_type: str, type_sent: str
+) -> None:
+    pay(external, paymentType=payment_type)
 
     assert acquirer.last_charge["type"] == type_sent
 

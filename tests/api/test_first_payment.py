@@ -32,12 +32,12 @@ KEYS_IN_ORDER = [
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("kind", ["DB", "PA", "CD", "PA.CP"])
-def test_a_card_payment_succeeds(client: Client, kind: str) -> None:
-    answer = client.pay(paymentType=kind)
+@pytest.mark.parametrize("payment_type", ["DB", "PA", "CD", "PA.CP"])
+def test_a_card_payment_succeeds(client: Client, payment_type: str) -> None:
+    answer = client.pay(paymentType=payment_type)
 
     assert answer.status == 200
-    assert answer.json["paymentType"] == kind
+    assert answer.json["paymentType"] == payment_type
     assert answer.json["result"] == {
         "code": "000.100.110",
         "description": "Request successfully processed in 'Merchant in Integrator Test Mode'",

@@ -32,8 +32,10 @@ pytestmark = pytest.mark.both_databases
 REPLAYED = "idempotency-replayed"
 
 
-def send(client: Client, key: str, payment_id: str, kind: str, amount: str | None, **changes: str | None) -> Answer:
-    fields = {"paymentType": kind, "amount": amount, "currency": None if amount is None else "EUR", **changes}
+def send(
+    client: Client, key: str, payment_id: str, payment_type: str, amount: str | None, **changes: str | None
+) -> Answer:
+    fields = {"paymentType": payment_type, "amount": amount, "currency": None if amount is None else "EUR", **changes}
     return client.post(f"/v1/payments/{payment_id}", fields, {"Idempotency-Key": key})
 
 
@@ -59,13 +61,13 @@ def test_without_a_key_the_same_capture_is_a_second_one(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "amount"), [("RF", "60.00"), ("RV", None), ("RB", "60.00")], ids=["refund", "reversal", "rebill"]
+    ("payment_type", "amount"), [("RF", "60.00"), ("RV", None), ("RB", "60.00")], ids=["refund", "reversal", "rebill"]
 )
-def test_every_follow_up_of_a_debit_keeps_its_answer(client: Client, kind: str, amount: str | None) -> None:
+def test_every_follow_up_of_a_debit_keeps_its_answer(client: Client, payment_type: str, amount: str | None) -> None:
     stay_within_a_day(client)
     payment_id = debit(client)
 
-    first, second = (send(client, f"kept-{kind}", payment_id, kind, amount) for _ in range(2))
+    first, second = (send(client, f"kept-{payment_type}", payment_id, payment_type, amount) for _ in range(2))
 
     assert result_of(first) == APPROVED
     assert second.body == first.body

@@ -31,30 +31,35 @@ OTHER_MODE = (400, "700.100.600")
 # ---- whose it is ----
 
 
-@pytest.mark.parametrize("kind", FOLLOW_UPS)
+@pytest.mark.parametrize("payment_type", FOLLOW_UPS)
 @pytest.mark.parametrize("unknown", [UNKNOWN_ID, "x", UNKNOWN_ID.upper(), "%00", "%F0%9F%98%80", "a" * 500])
-def test_nothing_follows_a_payment_that_does_not_exist(client: Client, unknown: str, kind: str) -> None:
-    assert result_of(follow(client, unknown, kind, "10.00")) == (400, "700.400.580")
+def test_nothing_follows_a_payment_that_does_not_exist(client: Client, unknown: str, payment_type: str) -> None:
+    assert result_of(follow(client, unknown, payment_type, "10.00")) == (400, "700.400.580")
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"), [("CP", "700.400.510"), ("RV", "700.400.530"), ("RF", "600.200.500"), ("RB", "700.400.580")]
+    ("payment_type", "code"),
+    [("CP", "700.400.510"), ("RV", "700.400.530"), ("RF", "600.200.500"), ("RB", "700.400.580")],
 )
 def test_a_lenient_channel_has_a_code_of_its_own_for_each_unknown_reference(
-    lenient: Client, kind: str, code: str
+    lenient: Client, payment_type: str, code: str
 ) -> None:
-    assert result_of(follow(lenient, UNKNOWN_ID, kind, "10.00")) == (400, code)
+    assert result_of(follow(lenient, UNKNOWN_ID, payment_type, "10.00")) == (400, code)
 
 
-@pytest.mark.parametrize("kind", FOLLOW_UPS)
-def test_a_payment_of_another_channel_of_the_merchant_is_refused(client: Client, lenient: Client, kind: str) -> None:
-    assert result_of(follow(lenient, authorise(client), kind, "10.00")) == (400, "700.400.700")
-    assert result_of(follow(client, authorise(lenient), kind, "10.00")) == (400, "700.400.700")
+@pytest.mark.parametrize("payment_type", FOLLOW_UPS)
+def test_a_payment_of_another_channel_of_the_merchant_is_refused(
+    client: Client, lenient: Client, payment_type: str
+) -> None:
+    assert result_of(follow(lenient, authorise(client), payment_type, "10.00")) == (400, "700.400.700")
+    assert result_of(follow(client, authorise(lenient), payment_type, "10.00")) == (400, "700.400.700")
 
 
-@pytest.mark.parametrize("kind", FOLLOW_UPS)
-def test_another_merchants_payment_is_as_unknown_as_none(client: Client, stranger: Client, kind: str) -> None:
-    theirs, none = (follow(stranger, payment_id, kind, "10.00") for payment_id in (authorise(client), UNKNOWN_ID))
+@pytest.mark.parametrize("payment_type", FOLLOW_UPS)
+def test_another_merchants_payment_is_as_unknown_as_none(client: Client, stranger: Client, payment_type: str) -> None:
+    theirs, none = (
+        follow(stranger, payment_id, payment_type, "10.00") for payment_id in (authorise(client), UNKNOWN_ID)
+    )
 
     assert result_of(theirs) == result_of(none) == (400, "700.400.580")
     assert theirs.json["result"] == none.json["result"]
@@ -70,7 +75,7 @@ def test_another_merchants_entity_is_closed_to_follow_ups_too(client: Client, st
 
 
 @pytest.mark.parametrize(
-    ("kind", "follow_up", "code"),
+    ("payment_type", "follow_up", "code"),
     [
         ("PA", "CP", "700.400.510"),
         ("PA", "RV", "700.400.530"),
@@ -78,16 +83,20 @@ def test_another_merchants_entity_is_closed_to_follow_ups_too(client: Client, st
         ("DB", "RB", "700.300.200"),
     ],
 )
-def test_nothing_follows_a_payment_that_was_declined(client: Client, kind: str, follow_up: str, code: str) -> None:
-    declined = client.pay(None, paymentType=kind, **{FORCE: "800.100.151"})
+def test_nothing_follows_a_payment_that_was_declined(
+    client: Client, payment_type: str, follow_up: str, code: str
+) -> None:
+    declined = client.pay(None, paymentType=payment_type, **{FORCE: "800.100.151"})
 
     assert result_of(follow(client, declined.json["id"], follow_up, "92.00")) == (400, code)
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize(("kind", "follow_up"), [("PA", "CP"), ("PA", "RV"), ("DB", "RF"), ("DB", "RB"), ("DB", "RV")])
-def test_nothing_follows_a_payment_whose_fate_is_open(client: Client, kind: str, follow_up: str) -> None:
-    pending = client.pay(None, paymentType=kind, **{FORCE: "000.200.000"})
+@pytest.mark.parametrize(
+    ("payment_type", "follow_up"), [("PA", "CP"), ("PA", "RV"), ("DB", "RF"), ("DB", "RB"), ("DB", "RV")]
+)
+def test_nothing_follows_a_payment_whose_fate_is_open(client: Client, payment_type: str, follow_up: str) -> None:
+    pending = client.pay(None, paymentType=payment_type, **{FORCE: "000.200.000"})
 
     assert result_of(follow(client, pending.json["id"], follow_up, "92.00")) == (400, "700.400.570")
 
@@ -168,9 +177,9 @@ def test_what_is_refused_never_reaches_the_acquirer(external: Client, acquirer: 
 # ---- what is asked for ----
 
 
-@pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP", "XX"])
-def test_what_does_not_follow_anything_is_a_fault_of_its_type(client: Client, kind: str) -> None:
-    answer = follow(client, debit(client), kind, "10.00")
+@pytest.mark.parametrize("payment_type", ["DB", "CD", "PA.CP", "XX"])
+def test_what_does_not_follow_anything_is_a_fault_of_its_type(client: Client, payment_type: str) -> None:
+    answer = follow(client, debit(client), payment_type, "10.00")
 
     assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["paymentType"]
@@ -217,11 +226,11 @@ def test_a_reversal_by_reference_needs_no_amount_as_by_path(client: Client, leni
     assert (answer.json["referencedId"], answer.json["amount"]) == (payment_id, "100.00")
 
 
-@pytest.mark.parametrize("kind", ["CP", "RF", "RB"])
-def test_other_follow_ups_by_reference_need_an_amount_as_by_path(client: Client, kind: str) -> None:
+@pytest.mark.parametrize("payment_type", ["CP", "RF", "RB"])
+def test_other_follow_ups_by_reference_need_an_amount_as_by_path(client: Client, payment_type: str) -> None:
     payment_id = authorise(client)
-    by_reference = client.post("/v1/payments", {"paymentType": kind, "referenceUuid": payment_id})
-    by_path = client.post(f"/v1/payments/{payment_id}", {"paymentType": kind})
+    by_reference = client.post("/v1/payments", {"paymentType": payment_type, "referenceUuid": payment_id})
+    by_path = client.post(f"/v1/payments/{payment_id}", {"paymentType": payment_type})
 
     assert result_of(by_reference) == FAULTY
     assert by_reference.faults == by_path.faults == {"amount": "may not be empty", "currency": "may not be empty"}

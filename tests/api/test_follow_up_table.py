@@ -115,7 +115,7 @@ def test_requests_that_may_be_succeed(stage: Stage, state: str) -> None:
 
         assert (name, answer.status, answer.code) == (name, 200, request.success)
         assert answer.json["referencedId"] == specimen.payment_id
-        assert answer.json["paymentType"] == request.kind
+        assert answer.json["paymentType"] == request.payment_type
         assert request.amount in (None, answer.json["amount"])
         check_balances(stage.read_chain(specimen.payment_id))
 

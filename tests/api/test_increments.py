@@ -221,9 +221,9 @@ def test_a_parameter_that_names_a_payment_of_another_channel_is_refused(client: 
     assert result_of(refer(lenient, authorise(client), "15.00", **INCREMENT)) == (400, "700.400.700")
 
 
-@pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP"])
-def test_a_parameter_does_not_hang_a_new_payment_on_an_old_one(client: Client, kind: str) -> None:
-    answer = refer(client, authorise(client), "15.00", paymentType=kind, **CARD)
+@pytest.mark.parametrize("payment_type", ["DB", "CD", "PA.CP"])
+def test_a_parameter_does_not_hang_a_new_payment_on_an_old_one(client: Client, payment_type: str) -> None:
+    answer = refer(client, authorise(client), "15.00", paymentType=payment_type, **CARD)
 
     assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["paymentType"]
@@ -241,9 +241,11 @@ def test_an_authorization_on_an_authorization_says_which_practice_it_follows(cli
 
 
 @PRACTICES
-@pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP"])
-def test_only_an_authorization_is_raised_or_renewed(client: Client, kind: str, practice: Mapping[str, str]) -> None:
-    assert result_of(follow(client, begin(client, kind), "PA", "15.00", **practice)) == WRONG_REFERENCE
+@pytest.mark.parametrize("payment_type", ["DB", "CD", "PA.CP"])
+def test_only_an_authorization_is_raised_or_renewed(
+    client: Client, payment_type: str, practice: Mapping[str, str]
+) -> None:
+    assert result_of(follow(client, begin(client, payment_type), "PA", "15.00", **practice)) == WRONG_REFERENCE
 
 
 @PRACTICES

@@ -171,11 +171,11 @@ def hold_contest(field: Field, contest: Contest, rng: Random, *, is_external: bo
 
 def begin(client: Client, contest: Contest, *, is_external: bool) -> tuple[str, str]:
     """The first payment of the chain and the one that everybody wants something of."""
-    kind, *captures = contest.begins
+    payment_type, *captures = contest.begins
     amount = render_amount(contest.total)
     captures_max = None if contest.captures_max is None else str(contest.captures_max)
     mode = "EXTERNAL" if is_external else "INTERNAL"
-    first = client.pay(paymentType=kind, amount=amount, numberOfCaptures=captures_max, testMode=mode)
+    first = client.pay(paymentType=payment_type, amount=amount, numberOfCaptures=captures_max, testMode=mode)
     assert first.status == 200, first.body
     first_id = named_id = first.json["id"]
     for capture in captures:
@@ -194,6 +194,9 @@ def read_chain(field: Field, first_id: str) -> dict[str, tuple[Record, Standing]
         closed FROM payments WHERE id = '{first_id}' OR chain_id = '{first_id}' ORDER BY position"""
     )
     return {
-        id: (Record(id, kind, State(int(state)), code, *map(int, numbers[:3])), Standing(*map(int, numbers[3:])))
-        for id, kind, state, code, *numbers in rows
+        id: (
+            Record(id, payment_type, State(int(state)), code, *map(int, numbers[:3])),
+            Standing(*map(int, numbers[3:])),
+        )
+        for id, payment_type, state, code, *numbers in rows
     }

@@ -43,11 +43,11 @@ def test_what_a_payment_needs_may_not_be_empty(client: Client, name: str) -> Non
     assert fault_of(client, **{name: ""}) == missing
 
 
-@pytest.mark.parametrize("kind", ["RF", "RV", "CP"])
-def test_a_payment_cannot_begin_with_a_follow_up(client: Client, kind: str) -> None:
-    assert fault_of(client, paymentType=kind) == {
+@pytest.mark.parametrize("payment_type", ["RF", "RV", "CP"])
+def test_a_payment_cannot_begin_with_a_follow_up(client: Client, payment_type: str) -> None:
+    assert fault_of(client, paymentType=payment_type) == {
         "name": "paymentType",
-        "value": kind,
+        "value": payment_type,
         "message": "must be one of [PA, DB, CD, PA.CP]",
     }
 

@@ -40,9 +40,9 @@ def test_a_debit_may_be_rebilled(client: Client) -> None:
     assert (answer.json["amount"], answer.json["currency"]) == ("30.00", "EUR")
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA.CP"])
-def test_a_rebill_may_be_as_large_as_the_payment_and_no_larger(client: Client, kind: str) -> None:
-    payment_id = begin(client, kind)
+@pytest.mark.parametrize("payment_type", ["DB", "PA.CP"])
+def test_a_rebill_may_be_as_large_as_the_payment_and_no_larger(client: Client, payment_type: str) -> None:
+    payment_id = begin(client, payment_type)
 
     assert result_of(rebill(client, payment_id, "100.01")) == TOO_MUCH
     assert result_of(rebill(client, payment_id, "100.00")) == APPROVED

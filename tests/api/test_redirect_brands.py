@@ -264,10 +264,11 @@ def test_a_brand_that_calls_its_shopper_needs_to_know_whom(client: Client) -> No
 
 
 @pytest.mark.parametrize(
-    ("brand", "kind"), [("IDEAL", "PA"), ("GIROPAY", "CD"), ("PAYPAL", "CD"), ("PREPAYMENT", "DB"), ("BOLETO", "CD")]
+    ("brand", "payment_type"),
+    [("IDEAL", "PA"), ("GIROPAY", "CD"), ("PAYPAL", "CD"), ("PREPAYMENT", "DB"), ("BOLETO", "CD")],
 )
-def test_a_type_that_a_method_does_not_know_is_refused(client: Client, brand: str, kind: str) -> None:
-    assert result_of(order(client, brand, kind, **PAYER)) == (400, "600.200.310")
+def test_a_type_that_a_method_does_not_know_is_refused(client: Client, brand: str, payment_type: str) -> None:
+    assert result_of(order(client, brand, payment_type, **PAYER)) == (400, "600.200.310")
 
 
 # ---- what follows ----

@@ -39,9 +39,9 @@ PERSON = {
 # ---- changing ----
 
 
-@pytest.mark.parametrize("kind", [None, "RR"])
+@pytest.mark.parametrize("payment_type", [None, "RR"])
 def test_an_update_changes_what_was_sent_and_keeps_the_rest(
-    gateway: GatewayProcess, client: Client, kind: str | None
+    gateway: GatewayProcess, client: Client, payment_type: str | None
 ) -> None:
     registration_id = register(client, {**CARD, **PERSON, "merchantTransactionId": "changed-0001"})
 
@@ -49,7 +49,7 @@ def test_an_update_changes_what_was_sent_and_keeps_the_rest(
         client,
         registration_id,
         {
-            "paymentType": kind,
+            "paymentType": payment_type,
             "card.holder": "Jane Smith",
             "card.expiryYear": "2036",
             "customer.surname": "Smith",

@@ -171,14 +171,14 @@ def test_debits_of_a_registration_go_under_one_mandate(gateway: GatewayProcess, 
 # ---- paying with a stored one ----
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA", "PA.CP", "CD"])
-def test_a_registered_card_pays_in_every_way_that_a_card_does(client: Client, kind: str) -> None:
+@pytest.mark.parametrize("payment_type", ["DB", "PA", "PA.CP", "CD"])
+def test_a_registered_card_pays_in_every_way_that_a_card_does(client: Client, payment_type: str) -> None:
     registration_id = register(client)
 
-    answer = pay_with(client, registration_id, {"paymentType": kind, "card.cvv": "123"})
+    answer = pay_with(client, registration_id, {"paymentType": payment_type, "card.cvv": "123"})
 
     assert result_of(answer) == APPROVED
-    assert (answer.json["paymentType"], answer.json["paymentBrand"]) == (kind, "VISA")
+    assert (answer.json["paymentType"], answer.json["paymentBrand"]) == (payment_type, "VISA")
     assert answer.json["registrationId"] == registration_id
     assert answer.json["card"]["last4Digits"] == "0000"
 

@@ -142,14 +142,14 @@ def test_storing_is_announced_and_sends_nothing(gateway: GatewayProcess, client:
 # ---- what may be sent ----
 
 
-@pytest.mark.parametrize("kind", [None, "RG"])
-def test_storing_names_its_own_type_or_none(client: Client, kind: str | None) -> None:
-    assert result_of(store(client, {**CARD, "paymentType": kind})) == APPROVED
+@pytest.mark.parametrize("payment_type", [None, "RG"])
+def test_storing_names_its_own_type_or_none(client: Client, payment_type: str | None) -> None:
+    assert result_of(store(client, {**CARD, "paymentType": payment_type})) == APPROVED
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA", "CF", "DR", "SD"])
-def test_storing_under_another_type_is_a_fault(client: Client, kind: str) -> None:
-    answer = store(client, paymentType=kind)
+@pytest.mark.parametrize("payment_type", ["DB", "PA", "CF", "DR", "SD"])
+def test_storing_under_another_type_is_a_fault(client: Client, payment_type: str) -> None:
+    answer = store(client, paymentType=payment_type)
 
     assert result_of(answer) == FAULTY
     assert list(answer.faults) == ["paymentType"]
@@ -300,7 +300,7 @@ def test_a_migrated_series_leaves_its_first_payment_with_the_account(gateway: Ga
 
 
 @pytest.mark.parametrize(
-    ("fields", "kind", "code"),
+    ("fields", "payment_type", "code"),
     [
         (BANK, "DB", "000.100.110"),
         (TOKEN, "PA", "000.100.110"),
@@ -310,9 +310,9 @@ def test_a_migrated_series_leaves_its_first_payment_with_the_account(gateway: Ga
     ],
 )
 def test_only_what_can_go_on_with_a_series_takes_one_over(
-    client: Client, fields: dict[str, str], kind: str, code: str
+    client: Client, fields: dict[str, str], payment_type: str, code: str
 ) -> None:
-    assert store(client, {**fields, "recurringMigration.paymentType": kind}).code == code
+    assert store(client, {**fields, "recurringMigration.paymentType": payment_type}).code == code
 
 
 # ---- the same account, the same request ----

@@ -143,9 +143,9 @@ def test_parameters_with_empty_values_are_ignored(client: Client) -> None:
 # ---- of a debit or a capture ----
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA.CP"])
-def test_a_debit_is_reversed_on_its_day(client: Client, kind: str) -> None:
-    answer = reverse(client, begin(client, kind))
+@pytest.mark.parametrize("payment_type", ["DB", "PA.CP"])
+def test_a_debit_is_reversed_on_its_day(client: Client, payment_type: str) -> None:
+    answer = reverse(client, begin(client, payment_type))
 
     assert (result_of(answer), answer.json["amount"]) == (APPROVED, "100.00")
 

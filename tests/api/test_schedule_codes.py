@@ -63,9 +63,9 @@ def test_what_a_schedule_needs_is_named(client: Client, registration_id: str, mi
     assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == [missing]
 
 
-@pytest.mark.parametrize("kind", ["RF", "RS", "DS", "PA.CP", "RG"])
-def test_a_schedule_of_another_type_is_refused(client: Client, registration_id: str, kind: str) -> None:
-    assert schedule(client, registration_id, {**FAR, "paymentType": kind}).code == "100.360.201"
+@pytest.mark.parametrize("payment_type", ["RF", "RS", "DS", "PA.CP", "RG"])
+def test_a_schedule_of_another_type_is_refused(client: Client, registration_id: str, payment_type: str) -> None:
+    assert schedule(client, registration_id, {**FAR, "paymentType": payment_type}).code == "100.360.201"
 
 
 def test_a_path_whose_type_says_something_else_is_refused(client: Client, registration_id: str) -> None:

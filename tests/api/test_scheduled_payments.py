@@ -121,14 +121,14 @@ def test_last_working_days_are_followed_by_nothing_but_a_weekend(year: Year) -> 
     assert {run["state"] for run in runs} == {"MADE"}
 
 
-@pytest.mark.parametrize(("name", "kind"), [("authorisations", "PA"), ("direct debits", "DB")])
-def test_other_types_and_brands_are_paid_too(year: Year, name: str, kind: str) -> None:
+@pytest.mark.parametrize(("name", "payment_type"), [("authorisations", "PA"), ("direct debits", "DB")])
+def test_other_types_and_brands_are_paid_too(year: Year, name: str, payment_type: str) -> None:
     client = year.timetable.client
 
     runs = list_runs(client, year.ids[name])
 
     assert [run["state"] for run in runs] == ["MADE"] * MONTHS
-    assert client.get(f"/v1/payments/{runs[0]['paymentId']}").json["paymentType"] == kind
+    assert client.get(f"/v1/payments/{runs[0]['paymentId']}").json["paymentType"] == payment_type
 
 
 def test_hard_declines_fail_each_month_and_the_plan_goes_on(year: Year) -> None:

@@ -109,11 +109,11 @@ def test_a_registration_shows_its_schedules(client: Client) -> None:
     assert {each["id"]: each["amount"] for each in answer.json["schedules"]} == {first: "5.00", second: "7.00"}
 
 
-@pytest.mark.parametrize("kind", ["SD", "DB", "PA", "CD", None])
-def test_a_type_says_what_its_payments_are(client: Client, registration_id: str, kind: str | None) -> None:
-    answer = schedule(client, registration_id, {**FAR, "paymentType": kind})
+@pytest.mark.parametrize("payment_type", ["SD", "DB", "PA", "CD", None])
+def test_a_type_says_what_its_payments_are(client: Client, registration_id: str, payment_type: str | None) -> None:
+    answer = schedule(client, registration_id, {**FAR, "paymentType": payment_type})
 
-    assert answer.json["plan"]["paymentType"] == (kind if kind not in (None, "SD") else "DB")
+    assert answer.json["plan"]["paymentType"] == (payment_type if payment_type not in (None, "SD") else "DB")
 
 
 def test_direct_debits_may_be_scheduled(client: Client) -> None:

@@ -224,15 +224,16 @@ def test_a_debit_with_an_open_refund_is_not_reversed(client: Client) -> None:
 @SILENCES
 def test_a_silent_first_payment_has_failed_and_its_reversal_is_in_reports(client: Client, fault: str) -> None:
     kinds = ("PA", "DB", "PA.CP")
-    references = {kind: f"silent-{kind}-{fault}-reported" for kind in kinds}
+    references = {payment_type: f"silent-{payment_type}-{fault}-reported" for payment_type in kinds}
 
     firsts = [
-        client.pay(None, paymentType=kind, merchantTransactionId=references[kind], **{FAULT: fault}) for kind in kinds
+        client.pay(None, paymentType=payment_type, merchantTransactionId=references[payment_type], **{FAULT: fault})
+        for payment_type in kinds
     ]
 
     assert [result_of(first) for first in firsts] == [(400, "900.100.300")] * 3
-    for kind, first in zip(kinds, firsts, strict=True):
-        reversal = wait_for_reversal(client, references[kind])
+    for payment_type, first in zip(kinds, firsts, strict=True):
+        reversal = wait_for_reversal(client, references[payment_type])
         assert (reversal["paymentType"], reversal["referencedId"]) == ("RV", first.json["id"])
         assert (reversal["amount"], reversal["result"]["code"]) == ("92.00", "000.100.110")
 
@@ -257,10 +258,12 @@ def test_a_silent_first_payment_and_its_reversal_are_linked(client: Client) -> N
     assert linked[1]["referencedId"] == linked[0]["id"] == first.json["id"]
 
 
-@pytest.mark.parametrize(("kind", "follow_up", "code"), [("PA", capture, "700.400.510"), ("DB", refund, "700.400.520")])
+@pytest.mark.parametrize(
+    ("payment_type", "follow_up", "code"), [("PA", capture, "700.400.510"), ("DB", refund, "700.400.520")]
+)
 def test_nothing_follows_a_silent_first_payment(
-    client: Client, kind: str, follow_up: Callable[[Client, str, str], Answer], code: str
+    client: Client, payment_type: str, follow_up: Callable[[Client, str, str], Answer], code: str
 ) -> None:
-    first = client.pay(None, paymentType=kind, **{FAULT: "lost"})
+    first = client.pay(None, paymentType=payment_type, **{FAULT: "lost"})
 
     assert result_of(follow_up(client, first.json["id"], "1.00")) == (400, code)

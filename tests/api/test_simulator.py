@@ -76,17 +76,17 @@ def test_what_never_left_is_a_failure_without_a_reversal(client: Client) -> None
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("kind", ["DB", "PA"])
+@pytest.mark.parametrize("payment_type", ["DB", "PA"])
 @pytest.mark.parametrize("fault", ["dropped", "lost", "garbled"])
-def test_silence_is_a_failure_and_what_was_taken_is_given_back(client: Client, fault: str, kind: str) -> None:
-    reference = f"silent-{fault}-{kind}"
+def test_silence_is_a_failure_and_what_was_taken_is_given_back(client: Client, fault: str, payment_type: str) -> None:
+    reference = f"silent-{fault}-{payment_type}"
 
-    answer = client.pay(None, merchantTransactionId=reference, paymentType=kind, **{FAULT: fault})
+    answer = client.pay(None, merchantTransactionId=reference, paymentType=payment_type, **{FAULT: fault})
 
     assert (answer.status, answer.code) == (400, "900.100.300")
     wait_until(lambda: len(list_payments(client, reference)) == 2)
     taken, given_back = list_payments(client, reference)
-    assert (taken["paymentType"], taken["result"]["code"]) == (kind, "900.100.300")
+    assert (taken["paymentType"], taken["result"]["code"]) == (payment_type, "900.100.300")
     assert (given_back["paymentType"], given_back["result"]["code"]) == ("RV", "000.100.110")
     assert (given_back["referencedId"], given_back["amount"]) == (taken["id"], taken["amount"])
 

@@ -210,10 +210,10 @@ def test_an_authentication_by_itself_takes_no_money(client: Client) -> None:
     assert "resultDetails" not in answer.json
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA", "CD", "CP", "RF", "CB"])
-def test_an_authentication_by_itself_cannot_be_made_to_move_money(client: Client, kind: str) -> None:
+@pytest.mark.parametrize("payment_type", ["DB", "PA", "CD", "CP", "RF", "CB"])
+def test_an_authentication_by_itself_cannot_be_made_to_move_money(client: Client, payment_type: str) -> None:
     card = {"paymentBrand": "VISA", "card.number": "4200000000000000", "card.expiryMonth": "05"}
-    fields = {"amount": "92.00", "currency": "EUR", "paymentType": kind, **card, "card.expiryYear": "2034"}
+    fields = {"amount": "92.00", "currency": "EUR", "paymentType": payment_type, **card, "card.expiryYear": "2034"}
     answer = client.post("/v1/threeDSecure", {**fields, "shopperResultUrl": SHOP_URL})
 
     assert result_of(answer) == (400, "200.300.404")

@@ -85,9 +85,9 @@ def keep_busy(*works: Callable[[], None]) -> Iterator[None]:
 def make_shop(client: Client, hot_id: str) -> Callable[[], None]:
     """One round of everything: on payments of its own, and on one that all shops pull at."""
 
-    def follow(payment_id: str, kind: str, amount: str | None = None, **fields: str) -> str:
+    def follow(payment_id: str, payment_type: str, amount: str | None = None, **fields: str) -> str:
         money = {"amount": amount, "currency": "EUR"} if amount else {}
-        answer = client.post(f"/v1/payments/{payment_id}", {"paymentType": kind, **money, **fields})
+        answer = client.post(f"/v1/payments/{payment_id}", {"paymentType": payment_type, **money, **fields})
         assert answer.status in (200, 400), answer.body
         made: str = answer.json.get("id", "")
         return made

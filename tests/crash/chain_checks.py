@@ -96,7 +96,7 @@ def _compare_account(record: Record, followers: Iterable[Record], acquirer: Acqu
     done = {operation.key: (operation.type, operation.amount) for operation in account.operations}
     if done != sent or len(account.operations) != len(sent):
         yield f"{record} was followed by {sent}, at the acquirer by {account.operations}"
-    is_hold = record.kind == "PA"
+    is_hold = record.payment_type == "PA"
     total = account.authorised if is_hold else account.captured
     used = account.reversed + (account.captured if is_hold else account.refunded)
     released = sum(later.releases for later in followers)
@@ -119,7 +119,7 @@ def _compare_entries(records: Iterable[Record], lines: Iterable[Line]) -> Iterat
 def _list_entries(record: Record) -> Iterator[tuple[str, str, int]]:
     if record.state is not State.APPROVED:
         return
-    source, target = EFFECTS[record.action].entry if record.action else FIRST_ENTRIES[record.kind]
+    source, target = EFFECTS[record.action].entry if record.action else FIRST_ENTRIES[record.payment_type]
     if source:
         yield source, target, record.amount
     if record.releases:

@@ -104,11 +104,13 @@ class CheckoutCase(CrashCase):
     def prepare(self, world: World, client: Client, shop_url: str) -> None:
         """While a gateway is alive that nothing happens to."""
         self.result_url = f"{shop_url}/result"
-        prepared = {"amount": self.crash.amount, "currency": "EUR", "paymentType": self.request.kind}
+        prepared = {"amount": self.crash.amount, "currency": "EUR", "paymentType": self.request.payment_type}
         fields = prepared if self.request.kind_of_checkout == "payment" else dict(STORING)
         self.checkout_id = prepare(client, {**fields, "testMode": "EXTERNAL"})
         if self.request.part is Part.RETURN:
-            self.started = CheckoutScenario(world, self.request.method, self.request.kind, self.crash.amount or "", "")
+            self.started = CheckoutScenario(
+                world, self.request.method, self.request.payment_type, self.crash.amount or "", ""
+            )
             self.scenario.checkout_id, self.scenario.shop_url = self.checkout_id, self.result_url
             for step in self.scenario.steps[:-1]:
                 self.scenario.take(step, client)

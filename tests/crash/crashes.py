@@ -35,7 +35,7 @@ class Share(StrEnum):
 class Request:
     """A request, and the payments that have to come before it: none for a payment itself."""
 
-    kind: str
+    payment_type: str
     after: tuple[str, ...] = ()
     share: Share = Share.PART
     extra: tuple[tuple[str, str], ...] = ()
@@ -45,7 +45,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        return self.title or " of ".join([self.kind, *self.after[-1:]])
+        return self.title or " of ".join([self.payment_type, *self.after[-1:]])
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ def prepare(world: World, crashes: Sequence[Crash]) -> list[CrashCase]:
 
 def _prepare_one(client: Client, crash: Crash) -> tuple[str, ...]:
     ids: list[str] = []
-    for kind in crash.request.after:
-        key = f"{crash.key}-{kind}"
-        fields = {"paymentType": kind, "amount": crash.first_amount, "currency": "EUR"}
-        answer = follow(client, ids[-1], fields, key) if ids else pay(client, crash.first_amount, key, kind)
+    for payment_type in crash.request.after:
+        key = f"{crash.key}-{payment_type}"
+        fields = {"paymentType": payment_type, "amount": crash.first_amount, "currency": "EUR"}
+        answer = follow(client, ids[-1], fields, key) if ids else pay(client, crash.first_amount, key, payment_type)
         assert answer.status == 200, answer.body
         ids.append(answer.json["id"])
     return tuple(ids)
@@ -172,10 +172,10 @@ def _prepare_one(client: Client, crash: Crash) -> tuple[str, ...]:
 def _make_request(client: Client, case: CrashCase) -> Callable[[], Answer]:
     crash, request, amount = case.crash, case.crash.request, case.crash.amount
     if not case.before:
-        return lambda: pay(client, amount or "", crash.key, request.kind, dict(request.extra))
+        return lambda: pay(client, amount or "", crash.key, request.payment_type, dict(request.extra))
     currency = None if amount is None else "EUR"
-    fields = {"paymentType": request.kind, "amount": amount, "currency": currency, **dict(request.extra)}
-    if request.kind in FACTS:
+    fields = {"paymentType": request.payment_type, "amount": amount, "currency": currency, **dict(request.extra)}
+    if request.payment_type in FACTS:
         return lambda: record_fact(client, case.before[-1], fields)
     return lambda: follow(client, case.before[-1], fields, crash.key)
 
@@ -239,7 +239,10 @@ def describe_store(world: World, case: CrashCase) -> str:
     records = world.store.read_payments()
     found = case.find_records(records)
     ids = {*case.before, *(each.id for each in found)}
-    told, more = "; ".join(f"{each.kind} {each.state.name.lower()}" for each in found), case.tell_more(world.store)
+    told, more = (
+        "; ".join(f"{each.payment_type} {each.state.name.lower()}" for each in found),
+        case.tell_more(world.store),
+    )
     parts = [*([told] if told else []), *more] or ["nothing"]
     if any(each.held for each in records if each.id in ids):
         parts.append("money reserved")
@@ -262,7 +265,7 @@ def _look_at_the_end(world: World, cases: Iterable[CrashCase]) -> None:
 
 
 def describe_end(record: Record, entry: Entry | None) -> str:
-    text = f"{record.kind} {record.state.name.lower()} `{record.code}`"
+    text = f"{record.payment_type} {record.state.name.lower()} `{record.code}`"
     if not record.is_sent:
         return text
     if entry is None:

@@ -20,9 +20,9 @@ EXCESS = Request("RF", ("DB",), Share.TOO_MUCH, title="refused RF of DB")
 CB = Request("CB", ("DB",))
 
 
-def repeated(kind: str) -> Ending:
+def repeated(payment_type: str) -> Ending:
     """It was completed as pending when its process was dead, and then finished under the same key."""
-    return Ending(f"{kind} approved `000.100.112`, executed once", "`000.200.000`, replayed")
+    return Ending(f"{payment_type} approved `000.100.112`, executed once", "`000.200.000`, replayed")
 
 
 REFUSED = Ending("RF declined `700.400.200`", "`700.400.200`, replayed")
@@ -47,7 +47,7 @@ SENDING_CRASHES = (
     Crash(8, CP, Kill("during follow-up completion", (RESERVED, "CP approved")), (taken("CP"), repeated("CP"))),
     Crash(9, CP, Kill("after follow-up completion"), (taken("CP"),)),
     *(
-        Crash(10 + 2 * place + shift, request, kill, (repeated(request.kind),))
+        Crash(10 + 2 * place + shift, request, kill, (repeated(request.payment_type),))
         for place, request in enumerate((FINAL_CP, RV_OF_PA, RV_OF_DB, RF_OF_DB, RF_OF_CP, RB))
         for shift, kill in enumerate((_WRITTEN, _ANSWERED))
     ),

@@ -26,7 +26,7 @@ REPLAYS_MAX = 40
 @dataclass(frozen=True)
 class Order:
     number: int
-    kind: str
+    payment_type: str
     cents: int
 
     @property
@@ -70,7 +70,7 @@ class Load:
         try:
             while not self._is_over.is_set():
                 order = self._draw()
-                self.answers[order] = insist(client, order.amount, order.key, order.kind, others=others)
+                self.answers[order] = insist(client, order.amount, order.key, order.payment_type, others=others)
                 time.sleep(THINK_S)
         except BaseException as fault:
             self.faults.append(fault)
@@ -108,5 +108,5 @@ def _find_broken_promises(store: StoreReader, load: Load) -> list[str]:
 def _find_changed_answers(client: Client, load: Load) -> list[str]:
     """The same key gives the same answer, to the byte, whichever process answers now."""
     asked = list(load.answers.items())[:: max(1, len(load.answers) // REPLAYS_MAX)]
-    again = [(order, answer, insist(client, order.amount, order.key, order.kind)) for order, answer in asked]
+    again = [(order, answer, insist(client, order.amount, order.key, order.payment_type)) for order, answer in asked]
     return [f"{order}: {old.body!r} became {new.body!r}" for order, old, new in again if new.body != old.body]

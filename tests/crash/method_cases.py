@@ -87,7 +87,13 @@ def _begin(world: World, crash: MethodCrash) -> Scenario:
     request = crash.request
     assert isinstance(request, MethodRequest)
     return Scenario(
-        world, request.method, request.kind, crash.amount or "", crash.key, request.brings_browser, request.status
+        world,
+        request.method,
+        request.payment_type,
+        crash.amount or "",
+        crash.key,
+        request.brings_browser,
+        request.status,
     )
 
 
@@ -221,6 +227,6 @@ def _look_at_the_end(world: World, cases: Sequence[MethodCase]) -> None:
 def _describe(method: Method, record: Record, entry: Entry | None) -> str:
     if entry is None and record.is_sent:
         nowhere = "in no file" if method is Method.ACCOUNT else "never charged"
-        return f"{record.kind} {record.state.name.lower()} `{record.code}`, {nowhere}"
+        return f"{record.payment_type} {record.state.name.lower()} `{record.code}`, {nowhere}"
     told = describe_end(record, entry)
     return told.replace("executed once", "in one file") if method is Method.ACCOUNT else told

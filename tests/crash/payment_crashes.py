@@ -15,16 +15,18 @@ UNHEARD = Ending("nothing", "`000.100.112`")
 REVERSED = "; RV approved `000.100.112`"
 
 
-def taken(kind: str) -> Ending:
-    return Ending(f"{kind} approved `000.100.112`, executed once", "`000.100.112`, replayed")
+def taken(payment_type: str) -> Ending:
+    return Ending(f"{payment_type} approved `000.100.112`, executed once", "`000.100.112`, replayed")
 
 
-def given_back(kind: str) -> Ending:
-    return Ending(f"{kind} declined `900.100.300`, executed once and undone{REVERSED}", "`900.100.300`, replayed")
+def given_back(payment_type: str) -> Ending:
+    return Ending(
+        f"{payment_type} declined `900.100.300`, executed once and undone{REVERSED}", "`900.100.300`, replayed"
+    )
 
 
-def never_taken(kind: str) -> Ending:
-    return Ending(f"{kind} declined `900.100.300`, never executed{REVERSED}", "`900.100.300`, replayed")
+def never_taken(payment_type: str) -> Ending:
+    return Ending(f"{payment_type} declined `900.100.300`, never executed{REVERSED}", "`900.100.300`, replayed")
 
 
 # A credit is answered as pending first, and that answer is repeated; what it came to is read by its id.

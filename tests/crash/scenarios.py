@@ -72,7 +72,7 @@ STEPS: dict[Method, tuple[Step, ...]] = {
 class Scenario:
     world: World
     method: Method
-    kind: str
+    payment_type: str
     amount: str
     key: str
     brings_browser: bool = True
@@ -108,7 +108,7 @@ class Scenario:
         fields = {
             "amount": self.amount,
             "currency": "EUR",
-            "paymentType": self.kind,
+            "paymentType": self.payment_type,
             "testMode": "EXTERNAL",
             "merchantTransactionId": self.key,
             **FIELDS[self.method],

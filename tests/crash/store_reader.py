@@ -63,7 +63,7 @@ WIRE_WORDS = {
 @dataclass(frozen=True)
 class Record:
     id: str
-    kind: str
+    payment_type: str
     state: State
     amount: int
     code: str
@@ -210,9 +210,9 @@ class StoreReader:
 
 
 def _read_record(row: tuple[str, ...]) -> Record:
-    id, kind, state, amount, code, referenced_id, key, action, chain_id, *numbers = row
+    id, payment_type, state, amount, code, referenced_id, key, action, chain_id, *numbers = row
     words = (code, referenced_id, key, action, chain_id)
-    return Record(id, kind, State(int(state)), int(amount), *words, *map(int, numbers))
+    return Record(id, payment_type, State(int(state)), int(amount), *words, *map(int, numbers))
 
 
 def open_store_reader(database: str, cluster: PostgresCluster | None) -> StoreReader:

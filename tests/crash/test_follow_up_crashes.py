@@ -61,7 +61,9 @@ def test_a_write_that_is_cut_off_is_whole_or_absent(crash_run: CrashRun, crash: 
 def test_asking_again_never_makes_a_second_one(crash_run: CrashRun, crash: Crash) -> None:
     case = crash_run.cases[crash]
     records = case.find_records(crash_run.find_world(crash).store.read_payments())
-    of_its_kind = [record for record in records if record.kind == crash.request.kind and not record.is_technical]
+    of_its_kind = [
+        record for record in records if record.payment_type == crash.request.payment_type and not record.is_technical
+    ]
     assert len(of_its_kind) == 1
     if case.records:
         assert records == case.records

@@ -97,7 +97,7 @@ def test_a_reversal_stands_in_the_report_beside_what_it_reversed(client: Client,
     report = client.get("/v1/query", {"merchantTransactionId": crash.key}).json["payments"]
     kinds = [payment["paymentType"] for payment in report]
     was_silent = report[0]["result"]["code"] == "900.100.300"
-    assert kinds == ([crash.request.kind, "RV"] if was_silent else [crash.request.kind])
+    assert kinds == ([crash.request.payment_type, "RV"] if was_silent else [crash.request.payment_type])
     assert [payment["referencedId"] for payment in report[1:]] == [report[0]["id"]] * was_silent
     assert case.heard is not None
     assert report[0]["id"] == case.heard.json["id"]

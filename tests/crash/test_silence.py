@@ -25,7 +25,7 @@ TOOK_NONE = (Manner.HOLD, Manner.DROP)
 
 @dataclass(frozen=True)
 class Case:
-    kind: str
+    payment_type: str
     manner: Manner
     heard: str
     """The first answer that the merchant gets."""
@@ -53,12 +53,14 @@ CASES = (
     *(Case("CD", manner, PENDING, NOT_FOUND, Fate.BLOCKED) for manner in TOOK_NONE),
     Case("CD", Manner.ACT_AND_DROP, PENDING, DECLINED, Fate.DECLINED, cents=5),
     # What the acquirer itself leaves open is asked about until it is decided.
-    *(Case(kind, Manner.ACT_AND_PEND, PENDING, APPROVED, Fate.APPROVED) for kind in ("DB", "PA", "CD")),
+    *(Case(payment_type, Manner.ACT_AND_PEND, PENDING, APPROVED, Fate.APPROVED) for payment_type in ("DB", "PA", "CD")),
     Case("DB", Manner.ACT_AND_PEND, PENDING, DECLINED, Fate.DECLINED, cents=5),
 )
 FIRST_FREE_AMOUNT = len(CASES) + 1
 
-of_every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind} {case.manner} {case.fate}")
+of_every_case = pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.payment_type} {case.manner} {case.fate}"
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def run(world: World) -> Story:
     story = Story(world, {})
     for case in CASES:
         world.acquirer.behave(CHARGES, case.manner, times=1)
-        story.heard[case] = pay(story.client, case.amount, case.key, case.kind)
+        story.heard[case] = pay(story.client, case.amount, case.key, case.payment_type)
     world.store.wait_until_nothing_is_open()
     world.acquirer.release()
     return story
@@ -132,12 +134,14 @@ def test_a_failed_payment_takes_no_money_and_a_credit_is_paid_out_at_most_once(s
 
 @of_every_case
 def test_only_what_was_given_back_has_a_reversal_in_the_report(story: Story, case: Case) -> None:
-    assert story.list_payment_types(case.key) == ([case.kind, "RV"] if case.ending == SILENT else [case.kind])
+    assert story.list_payment_types(case.key) == (
+        [case.payment_type, "RV"] if case.ending == SILENT else [case.payment_type]
+    )
 
 
 @of_every_case
 def test_the_key_repeats_the_answer_and_charges_nothing(story: Story, case: Case) -> None:
-    again = insist(story.client, case.amount, case.key, case.kind)
+    again = insist(story.client, case.amount, case.key, case.payment_type)
     assert (again.status, again.body) == (story.heard[case].status, story.heard[case].body)
     assert story.find_entry(again.json["id"]).charges_seen <= 1
 

@@ -110,11 +110,11 @@ def pay(
     client: Client,
     amount: str,
     key: str | None = None,
-    kind: str = "DB",
+    payment_type: str = "DB",
     extra: Mapping[str, str] = MappingProxyType({}),
 ) -> Answer:
     headers = {} if key is None else {"Idempotency-Key": key}
-    named = {"amount": amount, "paymentType": kind, "testMode": "EXTERNAL", "merchantTransactionId": key}
+    named = {"amount": amount, "paymentType": payment_type, "testMode": "EXTERNAL", "merchantTransactionId": key}
     return client.pay(headers, **named, **extra)
 
 
@@ -136,14 +136,14 @@ def try_to(ask: Callable[[], Answer]) -> Answer | None:
         return None
 
 
-def try_to_pay(client: Client, amount: str, key: str | None = None, kind: str = "DB") -> Answer | None:
-    return try_to(lambda: pay(client, amount, key, kind))
+def try_to_pay(client: Client, amount: str, key: str | None = None, payment_type: str = "DB") -> Answer | None:
+    return try_to(lambda: pay(client, amount, key, payment_type))
 
 
-def insist(client: Client, amount: str, key: str, kind: str = "DB", *, others: Iterable[Client] = ()) -> Answer:
+def insist(client: Client, amount: str, key: str, payment_type: str = "DB", *, others: Iterable[Client] = ()) -> Answer:
     """Sends the same key again, as a careful shop does, at any server, until there is a definite answer."""
     servers = cycle([client, *others])
-    return insist_on(lambda: pay(next(servers), amount, key, kind), key)
+    return insist_on(lambda: pay(next(servers), amount, key, payment_type), key)
 
 
 def insist_on(ask: Callable[[], Answer], what: str) -> Answer:

@@ -53,14 +53,14 @@ class Bank:
         self.app = app
         self.clock = clock
 
-    async def pay(self, kind: str = "DB", amount: int = 9200, **changes: object) -> str:
-        order: Order = msgspec.structs.replace(ORDER, payment_type=kind, money=Money(amount, "EUR"), **changes)
+    async def pay(self, payment_type: str = "DB", amount: int = 9200, **changes: object) -> str:
+        order: Order = msgspec.structs.replace(ORDER, payment_type=payment_type, money=Money(amount, "EUR"), **changes)
         return _read_id((await pay(self.app, order, Call(CHANNEL, "ndc"))).body)
 
-    async def follow(self, kind: str, named_id: str, amount: int | None = None) -> tuple[str, str]:
+    async def follow(self, payment_type: str, named_id: str, amount: int | None = None) -> tuple[str, str]:
         """The id and the result code."""
         request = FollowUp(
-            payment_type=kind,
+            payment_type=payment_type,
             amount=amount,
             currency="EUR",
             practice=None,

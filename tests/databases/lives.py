@@ -63,15 +63,17 @@ class Lives:
         answer = await pay(self.app, order, Call(channel, "ndc", idempotency_key))
         return self._remember(name, orjson.loads(answer.body)["id"])
 
-    async def follow(self, name: str, kind: str, named: str, amount: int | None = None, **changes: object) -> str:
+    async def follow(
+        self, name: str, payment_type: str, named: str, amount: int | None = None, **changes: object
+    ) -> str:
         self._tick()
-        request = msgspec.structs.replace(make_request(kind, amount), **changes)
+        request = msgspec.structs.replace(make_request(payment_type, amount), **changes)
         answer = await follow_up(self.app, request, self.ids[named], Call(CHANNEL, "ndc"))
         return self._remember(name, orjson.loads(answer.body)["id"])
 
-    async def record(self, name: str, kind: str, named: str, amount: int | None = None) -> Payment:
+    async def record(self, name: str, payment_type: str, named: str, amount: int | None = None) -> Payment:
         self._tick()
-        made = await record(self.app, make_request(kind, amount), self.ids[named], Call(CHANNEL, "ndc"))
+        made = await record(self.app, make_request(payment_type, amount), self.ids[named], Call(CHANNEL, "ndc"))
         self._remember(name, made.id)
         return made
 
@@ -92,9 +94,9 @@ class Lives:
         self.clock.at += SECOND
 
 
-def make_request(kind: str, amount: int | None) -> FollowUp:
+def make_request(payment_type: str, amount: int | None) -> FollowUp:
     return FollowUp(
-        payment_type=kind,
+        payment_type=payment_type,
         amount=amount,
         currency=None if amount is None else "EUR",
         practice=None,
@@ -203,10 +205,10 @@ async def _fall_silent(lives: Lives) -> None:
 async def _leave_in_flight(lives: Lives) -> None:
     """Leaves attempts as a process leaves them that was killed between its writes."""
     before = {row.id for row in await list_started(lives)}
-    for kind, named in (("", "db started"), ("CP", "pa open"), ("RF", "cp final")):
+    for payment_type, named in (("", "db started"), ("CP", "pa open"), ("RF", "cp final")):
         lives.wire.script = [Killed()]
         with pytest.raises(Killed):
-            await (lives.follow("never answered", kind, named, 50) if kind else lives.pay(named))
+            await (lives.follow("never answered", payment_type, named, 50) if payment_type else lives.pay(named))
         [left] = [row for row in await list_started(lives) if row.id not in before]
         before.add(left.id)
         lives.ids[f"{left.payment_type} started"] = left.id

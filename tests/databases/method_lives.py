@@ -49,14 +49,14 @@ class MethodLives:
     def keyring(self) -> Keyring:
         return self.app.keyring
 
-    async def pay(self, name: str, kind: str = "DB", amount: int = 9200) -> str:
+    async def pay(self, name: str, payment_type: str = "DB", amount: int = 9200) -> str:
         self._tick()
-        self.ids[name] = await self.teller.pay(kind, amount)
+        self.ids[name] = await self.teller.pay(payment_type, amount)
         return self.ids[name]
 
-    async def follow(self, name: str, kind: str, named: str, amount: int | None = None) -> None:
+    async def follow(self, name: str, payment_type: str, named: str, amount: int | None = None) -> None:
         self._tick()
-        self.ids[name], _ = await self.teller.follow(kind, self.ids[named], amount)
+        self.ids[name], _ = await self.teller.follow(payment_type, self.ids[named], amount)
 
     async def shop(self, name: str) -> shopping.Shopper:
         """A card whose issuer wants to ask the shopper."""

@@ -78,8 +78,8 @@ async def test_a_late_refund_of_a_debit_is_refused_and_sent_to_no_bank(db: Datab
     bank.wait(AGE)
     await wipe_all(bank)
 
-    for kind in ("RF", "RB"):
-        follower, code = await bank.follow(kind, paid, 100)
+    for payment_type in ("RF", "RB"):
+        follower, code = await bank.follow(payment_type, paid, 100)
         assert code == ERASED
         assert await find_instruction(db, MERCHANT.id, follower) is None
     bank.wait(7)

@@ -44,8 +44,8 @@ DECLINED = Verdict(outcome=Outcome.DECLINED, code="800.100.151")
 CHAIN_MAX = 1000
 
 
-async def begin(db: Database, kind: str, amount: int = 10_000, **changes: Any) -> Payment:
-    payment = make_payment(payment_type=kind, money=Money(amount, "EUR"), created_at=NOON, **changes)
+async def begin(db: Database, payment_type: str, amount: int = 10_000, **changes: Any) -> Payment:
+    payment = make_payment(payment_type=payment_type, money=Money(amount, "EUR"), created_at=NOON, **changes)
     await start_payment(db, payment, None, None)
     await complete_payment(db, make_completion(payment), None)
     return await read(db, payment.id)
@@ -78,11 +78,11 @@ async def reserve(db: Database, attempt: Payment, plan: Plan, named: Payment) ->
 
 
 async def follow(
-    db: Database, named: Payment, kind: str, amount: int, verdict: Verdict = APPROVED, **request: Any
+    db: Database, named: Payment, payment_type: str, amount: int, verdict: Verdict = APPROVED, **request: Any
 ) -> Payment:
     first = named if named.chain_id is None else await read(db, named.chain_id)
     attempt, plan = plan_attempt(
-        named, first, FollowUpRequest(payment_type=kind, money=Money(amount, "EUR"), **request)
+        named, first, FollowUpRequest(payment_type=payment_type, money=Money(amount, "EUR"), **request)
     )
     assert await reserve(db, attempt, plan, named)
     return await finish(db, attempt, verdict)
@@ -286,13 +286,13 @@ async def race(db: Database, named: Payment, requests: list[FollowUpRequest]) ->
     return [attempt for (attempt, _), is_won in zip(planned, won, strict=True) if is_won]
 
 
-@pytest.mark.parametrize(("begun", "kind"), [("PA", "CP"), ("DB", "RF")])
+@pytest.mark.parametrize(("begun", "payment_type"), [("PA", "CP"), ("DB", "RF")])
 async def test_of_many_that_ask_at_once_exactly_as_many_win_as_there_is_money(
-    db: Database, begun: str, kind: str
+    db: Database, begun: str, payment_type: str
 ) -> None:
     named = await begin(db, begun)
 
-    winners = await race(db, named, [FollowUpRequest(payment_type=kind, money=Money(900, "EUR"))] * 40)
+    winners = await race(db, named, [FollowUpRequest(payment_type=payment_type, money=Money(900, "EUR"))] * 40)
 
     assert len(winners) == 11
     await asyncio.gather(*(finish(db, attempt) for attempt in winners))

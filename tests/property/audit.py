@@ -112,8 +112,8 @@ def check_row(row: Row, deed: Deed) -> None:
         row.referenced_id,
         row.chain_id,
     )
-    assert facts == (deed.kind, deed.amount, deed.currency, deed.does, deed.releases, named_id, first_id)
-    assert (row.fate, row.result_code) == (deed.fate, deed.code), f"{deed.kind} {deed.does}"
+    assert facts == (deed.payment_type, deed.amount, deed.currency, deed.does, deed.releases, named_id, first_id)
+    assert (row.fate, row.result_code) == (deed.fate, deed.code), f"{deed.payment_type} {deed.does}"
     assert (row.mac is None) == (row.completed_at is None) == (row.fate is Fate.WRITTEN)
 
 
@@ -128,18 +128,18 @@ def check_balance(row: Row, deed: Deed, memory: Memory) -> None:
     # Nothing is reserved for what is over.
     assert row.held == 0 or any(not each.is_done for each in followers)
     captured = sum(each.amount for each in followers if each.does in ("capture", "receipt") and each.is_done)
-    assert deed.kind != "PA" or captured <= deed.amount + row.added
+    assert deed.payment_type != "PA" or captured <= deed.amount + row.added
     returned = sum(back.amount for each in followers for back in memory.followers(each, "return"))
     given_back = sum(each.amount for each in followers if each.does in ("refund", "reversal") and each.is_done)
-    assert given_back - returned <= (deed.amount if deed.kind in (*TAKEN, "RC") else 0)
+    assert given_back - returned <= (deed.amount if deed.payment_type in (*TAKEN, "RC") else 0)
 
 
 def check_owed(row: Row, deed: Deed, memory: Memory, tables: Tables) -> None:
     """Every undecided payment has a worker that will decide it, and no other has."""
-    is_doubtful = deed.fate is Fate.FAILED and deed.code == SILENT and is_given_back(deed.kind)
+    is_doubtful = deed.fate is Fate.FAILED and deed.code == SILENT and is_given_back(deed.payment_type)
     undone = [each for each in memory.deeds.values() if each.named is deed and each.does == "technical_reversal"]
     if deed.fate is Fate.OPEN:
-        assert tables.jobs[row.id] == ("repeat" if deed.does and deed.kind != "PA" else "inquire")
+        assert tables.jobs[row.id] == ("repeat" if deed.does and deed.payment_type != "PA" else "inquire")
     elif is_doubtful:
         assert len(undone) + (tables.jobs.get(row.id) == "reverse") == 1
     else:

@@ -95,7 +95,7 @@ class Chronicle:
             currency = wanted.currency
         deed = Deed(
             row.id,
-            wanted.kind,
+            wanted.payment_type,
             ruling.amount,
             currency,
             row.created_at,
@@ -128,7 +128,7 @@ class Chronicle:
         """An answer that came too late leaves it written, for `learn` to find out."""
         told = self.wire.told[deed.id]
         if told != "overtaken":
-            deed.fate, deed.code = conclude(deed.kind, told)
+            deed.fate, deed.code = conclude(deed.payment_type, told)
 
     def keep(self, deed: Deed, idempotency_key: IdempotencyKey | None, called: Called) -> None:
         self.memory.deeds[deed.id] = deed
@@ -145,7 +145,7 @@ class Chronicle:
             row = tables.rows[deed.id]
             if deed.fate is Fate.WRITTEN and row.fate is not Fate.WRITTEN:
                 assert self.clock.at > row.deadline_at
-                deed.fate, deed.code = conclude(deed.kind, "silent")
+                deed.fate, deed.code = conclude(deed.payment_type, "silent")
                 if deed.known_code:
                     deed.fate, deed.code = (Fate.DONE if deed.does else Fate.FAILED), deed.known_code
             if deed.fate is Fate.OPEN and row.fate is not Fate.OPEN:
@@ -162,7 +162,7 @@ class Chronicle:
     def learn_reversal(self, row: Row) -> None:
         undone = self.memory.deeds[row.referenced_id or ""]
         assert row.action == "technical_reversal"
-        assert (undone.fate, undone.code, is_given_back(undone.kind)) == (Fate.FAILED, SILENT, True)
+        assert (undone.fate, undone.code, is_given_back(undone.payment_type)) == (Fate.FAILED, SILENT, True)
         deed = Deed(row.id, "RV", undone.amount, undone.currency, row.created_at, row.fate, SUCCESS, known_code=SUCCESS)
         deed.does, deed.named = "technical_reversal", undone
         self.memory.deeds[row.id] = deed

@@ -29,7 +29,7 @@ class Deed:
     """One transaction."""
 
     id: str
-    kind: str
+    payment_type: str
     amount: int
     currency: str
     made_at: int
@@ -51,7 +51,7 @@ class Deed:
     @property
     def root(self) -> Deed:
         """The deed whose money this one moves."""
-        return self.named.root if self.named is not None and self.kind in ("CB", "CR", "RF") else self
+        return self.named.root if self.named is not None and self.payment_type in ("CB", "CR", "RF") else self
 
     @property
     def stands(self) -> bool:
@@ -66,7 +66,7 @@ class Deed:
 class Wanted:
     """A request about an earlier transaction."""
 
-    kind: str
+    payment_type: str
     amount: int | None
     currency: str | None = None
     is_final: bool = False
@@ -98,9 +98,9 @@ CAN_DO = {
     ("CB", "RF"): "return",
     ("CB", "CR"): "repeated_chargeback",
     ("CR", "CB"): "chargeback_reversal",
-    **{("RV", kind): "reversal" for kind in TAKEN},
-    **{("RF", kind): "refund" for kind in TAKEN},
-    **{("CB", kind): "chargeback" for kind in TAKEN},
+    **{("RV", payment_type): "reversal" for payment_type in TAKEN},
+    **{("RF", payment_type): "refund" for payment_type in TAKEN},
+    **{("CB", payment_type): "chargeback" for payment_type in TAKEN},
 }
 LEADS_NOWHERE = ("increment", "return")
 
@@ -220,37 +220,37 @@ class Memory:
         if amount is None:
             amount = left if does in TAKES_A_PART or does == "void" else named.amount
         if amount <= 0 or not self.is_enough(does, named, amount):
-            return Ruling(TOO_MUCH[wanted.kind], amount=shown)
+            return Ruling(TOO_MUCH[wanted.payment_type], amount=shown)
         return Ruling("", does, amount, left - amount if does == "capture" and wanted.is_final else 0)
 
     def find_deed(self, wanted: Wanted, named: Deed) -> str:
         if named.does in LEADS_NOWHERE:
             return ""
-        does = CAN_DO.get((wanted.kind, named.kind), "")
+        does = CAN_DO.get((wanted.payment_type, named.payment_type), "")
         return "increment" if does == "renewal" and wanted.practice == "INCREMENTAL_AUTH" else does
 
     def find_misfit(self, wanted: Wanted, named: Deed, does: str) -> str:
-        if wanted.by_merchant and wanted.kind in NOT_FOR_MERCHANTS:
-            return NOT_FOR_MERCHANTS[wanted.kind]
+        if wanted.by_merchant and wanted.payment_type in NOT_FOR_MERCHANTS:
+            return NOT_FOR_MERCHANTS[wanted.payment_type]
         if not does:
-            return UNFIT[wanted.kind]
+            return UNFIT[wanted.payment_type]
         if named.fate in (Fate.WRITTEN, Fate.OPEN):
             return STILL_OPEN
         if named.fate is Fate.FAILED:
-            return FAILED[wanted.kind]
+            return FAILED[wanted.payment_type]
         if wanted.currency not in (None, named.currency):
             return OTHER_CURRENCY
         return NOTHING if wanted.amount == 0 else ""
 
     def find_obstacle(self, wanted: Wanted, named: Deed, does: str, now: int) -> str:
         if does in BARRED_BY_DISPUTE and self.disputed(named.root):
-            return TOO_MUCH["CB"] if wanted.kind == "CB" else DISPUTED
+            return TOO_MUCH["CB"] if wanted.payment_type == "CB" else DISPUTED
         if does in ("capture", "void", "increment") and now >= named.made_at + AUTHORISED_FOR:
-            return TOO_LATE.get(wanted.kind, EXPIRED)
+            return TOO_LATE.get(wanted.payment_type, EXPIRED)
         if does == "reversal" and now // DAY > named.made_at // DAY:
             return TOO_LATE["RV"]
         if does in NEEDS_OPEN and self.is_closed(named, NEEDS_OPEN[does]):
-            return CLOSED[wanted.kind]
+            return CLOSED[wanted.payment_type]
         often = len(list(self.followers(named, does)))
         if (does == "capture" and often >= named.captures_max) or (does == "rebill" and often >= REBILLS_MAX):
             return TOO_MANY[does]
@@ -260,7 +260,7 @@ class Memory:
         left = self.left(named)
         if does in ("refund", "reversal"):
             first = named.first
-            taken = first.amount if first.kind in TAKEN and first.fate is Fate.DONE else 0
+            taken = first.amount if first.payment_type in TAKEN and first.fate is Fate.DONE else 0
             if amount > taken + self.net(first):
                 return False
         if does == "void":
@@ -279,12 +279,12 @@ SILENT, PENDING, NEVER_LEFT, NEVER_SEEN = "900.100.300", "000.200.000", "900.100
 DECLINES = {"05": "800.100.152", "12": "800.100.170", "13": "800.100.174"}
 
 
-def is_given_back(kind: str) -> bool:
+def is_given_back(payment_type: str) -> bool:
     """Whether a silent transaction is undone, as the first to take the shopper's money; all others are finished."""
-    return kind in ("PA", "DB", "PA.CP")
+    return payment_type in ("PA", "DB", "PA.CP")
 
 
-def conclude(kind: str, told: str) -> tuple[Fate, str]:
+def conclude(payment_type: str, told: str) -> tuple[Fate, str]:
     """Returns the fate and code of a transaction after the acquirer's answer: a word, or the code of a decline."""
     match told:
         case "approved":
@@ -294,7 +294,7 @@ def conclude(kind: str, told: str) -> tuple[Fate, str]:
         case "unsent":
             return Fate.FAILED, NEVER_LEFT
         case "silent":
-            return (Fate.FAILED, SILENT) if is_given_back(kind) else (Fate.OPEN, PENDING)
+            return (Fate.FAILED, SILENT) if is_given_back(payment_type) else (Fate.OPEN, PENDING)
         case _:
             return Fate.FAILED, DECLINES[told]
 
@@ -324,6 +324,6 @@ ENTRIES_OF = {
 def list_report_entries(deed: Deed) -> list[tuple[str, str, int]]:
     if deed.fate is not Fate.DONE or deed.does == "technical_reversal":
         return []
-    source, target = ENTRIES_OF[deed.does or deed.kind]
+    source, target = ENTRIES_OF[deed.does or deed.payment_type]
     lines = [(source, target, deed.amount), ("held", "shopper", deed.releases)]
     return sorted(line for line in lines if line[2])

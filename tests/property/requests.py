@@ -79,11 +79,11 @@ class Asking:
             ),
         )
 
-    def read(self, operation: str, kind: str | None = None) -> Fields:
-        return read_fields(self.pairs, self.situate(operation, kind))
+    def read(self, operation: str, payment_type: str | None = None) -> Fields:
+        return read_fields(self.pairs, self.situate(operation, payment_type))
 
-    def situate(self, operation: str, kind: str | None = None) -> Situation:
-        return Situation(operation, kind, self.is_lenient)
+    def situate(self, operation: str, payment_type: str | None = None) -> Situation:
+        return Situation(operation, payment_type, self.is_lenient)
 
 
 @dataclass(frozen=True)

@@ -62,14 +62,14 @@ class Lives(RuleBasedStateMachine):
             self.is_over = True
             raise
 
-    def find(self, place: int, kind: str) -> Deed:
+    def find(self, place: int, payment_type: str) -> Deed:
         """Seven times of eight one that the request could follow, if there is any; the newest come first."""
         memory = self.world.past.memory
         deeds = list(memory.deeds.values())
         fitting = [
             deed
             for deed in deeds
-            if deed.fate is Fate.DONE and (kind, deed.kind) in CAN_DO and deed.does not in LEADS_NOWHERE
+            if deed.fate is Fate.DONE and (payment_type, deed.payment_type) in CAN_DO and deed.does not in LEADS_NOWHERE
             if memory.left(deed) > 0
         ]
         choice = fitting if fitting and place % 8 < 7 else deeds
@@ -89,10 +89,10 @@ class Lives(RuleBasedStateMachine):
         }
         return max(0, sizes.get(bound, left))
 
-    def want(self, kind: str, named: Deed, bound: str, currency: str, is_final: bool, practice: str) -> Wanted:
-        amount = self.size(bound, named, may_be_unsaid=kind == "RV")
+    def want(self, payment_type: str, named: Deed, bound: str, currency: str, is_final: bool, practice: str) -> Wanted:
+        amount = self.size(bound, named, may_be_unsaid=payment_type == "RV")
         other = currency if currency == "USD" or amount is not None else None
-        return Wanted(kind, amount, other, is_final, practice if kind == "PA" else None)
+        return Wanted(payment_type, amount, other, is_final, practice if payment_type == "PA" else None)
 
     @initialize(held=handy, taken=handy)
     def begin(self, held: int, taken: int) -> None:
@@ -100,7 +100,7 @@ class Lives(RuleBasedStateMachine):
         self.run_async(self.world.start("PA", Money(held, "EUR"), None, Mood.WILLING, None, None))
 
     @rule(
-        kind=kinds,
+        payment_type=kinds,
         amount=amounts,
         currency=currencies,
         captures=st.sampled_from((None, 1, 2)),
@@ -109,13 +109,20 @@ class Lives(RuleBasedStateMachine):
         key=keys,
     )
     def start(
-        self, kind: str, amount: int, currency: str, captures: int | None, mood: Mood, death: int | None, key: str
+        self,
+        payment_type: str,
+        amount: int,
+        currency: str,
+        captures: int | None,
+        mood: Mood,
+        death: int | None,
+        key: str,
     ) -> None:
-        self.run_async(self.world.start(kind, Money(amount, currency), captures, mood, death, key))
+        self.run_async(self.world.start(payment_type, Money(amount, currency), captures, mood, death, key))
 
     @rule(
         place=places,
-        kind=merchant_kinds,
+        payment_type=merchant_kinds,
         bound=bounds,
         currency=currencies,
         is_final=st.booleans(),
@@ -127,7 +134,7 @@ class Lives(RuleBasedStateMachine):
     def follow(
         self,
         place: int,
-        kind: str,
+        payment_type: str,
         bound: str,
         currency: str,
         is_final: bool,
@@ -136,23 +143,30 @@ class Lives(RuleBasedStateMachine):
         death: int | None,
         key: str,
     ) -> None:
-        named = self.find(place, kind)
-        wanted = self.want(kind, named, bound, currency, is_final, practice)
+        named = self.find(place, payment_type)
+        wanted = self.want(payment_type, named, bound, currency, is_final, practice)
         self.run_async(self.world.follow(wanted, named, mood, death, key))
 
-    @rule(place=places, kind=system_kinds, bound=bounds, death=deaths)
-    def record(self, place: int, kind: str, bound: str, death: int | None) -> None:
-        named = self.find(place, kind)
-        self.run_async(self.world.follow(self.want_fact(kind, named, bound), named, Mood.WILLING, death))
+    @rule(place=places, payment_type=system_kinds, bound=bounds, death=deaths)
+    def record(self, place: int, payment_type: str, bound: str, death: int | None) -> None:
+        named = self.find(place, payment_type)
+        self.run_async(self.world.follow(self.want_fact(payment_type, named, bound), named, Mood.WILLING, death))
 
-    def want_fact(self, kind: str, named: Deed, bound: str) -> Wanted:
-        return Wanted(kind, self.size(bound, named, may_be_unsaid=True), by_merchant=False)
+    def want_fact(self, payment_type: str, named: Deed, bound: str) -> Wanted:
+        return Wanted(payment_type, self.size(bound, named, may_be_unsaid=True), by_merchant=False)
 
-    @rule(place=places, kind=merchant_kinds, bound=bounds, is_final=st.booleans(), practice=practices, mood=calm_moods)
-    def click_twice(self, place: int, kind: str, bound: str, is_final: bool, practice: str, mood: Mood) -> None:
-        named = self.find(place, kind)
+    @rule(
+        place=places,
+        payment_type=merchant_kinds,
+        bound=bounds,
+        is_final=st.booleans(),
+        practice=practices,
+        mood=calm_moods,
+    )
+    def click_twice(self, place: int, payment_type: str, bound: str, is_final: bool, practice: str, mood: Mood) -> None:
+        named = self.find(place, payment_type)
         self.clicks += 1
-        wanted = self.want(kind, named, bound, "EUR", is_final, practice)
+        wanted = self.want(payment_type, named, bound, "EUR", is_final, practice)
         self.run_async(self.world.click_twice(wanted, named, mood, f"click-{self.clicks}"))
 
     @rule(

@@ -34,11 +34,11 @@ TOO_DEEP = b'{"status":' + b"[" * 100_000
 STATUSES = ("approved", "declined", "pending", "reversed", "unknown")
 
 
-def make_order(kind: str) -> Order:
+def make_order(payment_type: str) -> Order:
     number = "4200000000000000"
     account = CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034")
     return Order(
-        payment_type=kind,
+        payment_type=payment_type,
         money=Money(9200, "EUR"),
         brand="VISA",
         method="CC",
@@ -50,18 +50,18 @@ def make_order(kind: str) -> Order:
     )
 
 
-MOVING = {kind: nature for kind, nature in NATURES.items() if nature is not Nature.CHECKS}
+MOVING = {payment_type: nature for payment_type, nature in NATURES.items() if nature is not Nature.CHECKS}
 """The payment types that move money and so have a message of their own."""
-FIRST_KINDS = sorted(kind for kind, nature in MOVING.items() if nature is not Nature.FOLLOWS)
+FIRST_KINDS = sorted(payment_type for payment_type, nature in MOVING.items() if nature is not Nature.FOLLOWS)
 """These types begin a chain, and so are a charge."""
 
 
-def start(kind: str) -> Payment:
+def start(payment_type: str) -> Payment:
     return Payment(
         id=PaymentId(KEY),
         merchant_id=MerchantId("m"),
         channel_id=ChannelId("c"),
-        payment_type=kind,
+        payment_type=payment_type,
         state=State.STARTED,
         money=Money(9200, "EUR"),
         brand="VISA",
@@ -71,12 +71,15 @@ def start(kind: str) -> Payment:
         ndc="n",
         created_at=NOW,
         deadline_at=NOW,
-        referenced_id=None if kind in FIRST_KINDS else PaymentId("8a" + "1" * 30),
+        referenced_id=None if payment_type in FIRST_KINDS else PaymentId("8a" + "1" * 30),
     )
 
 
 EXCHANGES: dict[str, Callable[[], Exchange]] = {
-    **{f"charge {kind}": lambda kind=kind: card.charge(make_order(kind), KEY, APPROVED_CODE) for kind in FIRST_KINDS},  # type: ignore[misc]
+    **{
+        f"charge {first}": lambda first=first: card.charge(make_order(first), KEY, APPROVED_CODE)  # type: ignore[misc]
+        for first in FIRST_KINDS
+    },
     **{
         word: lambda word=word: card.follow_up(start("CP"), word, APPROVED_CODE)  # type: ignore[misc]
         for word in sorted(acquiring.FOLLOW_UP_TYPES)
@@ -86,9 +89,9 @@ EXCHANGES: dict[str, Callable[[], Exchange]] = {
 }
 
 
-def speak_for(kind: str) -> Exchange:
+def speak_for(payment_type: str) -> Exchange:
     """All follow-ups are judged alike, so any of them will do."""
-    return EXCHANGES[f"charge {kind}" if kind in FIRST_KINDS else "capture"]()
+    return EXCHANGES[f"charge {payment_type}" if payment_type in FIRST_KINDS else "capture"]()
 
 
 # ---- what an acquirer may say ----
@@ -165,17 +168,17 @@ def test_the_table_of_moves_is_total() -> None:
     assert set(MOVES) == set(product(Nature, Outcome))
 
 
-@given(kind=kinds, verdict=verdicts)
-def test_completing_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
-    completed = complete(start(kind), verdict, NOW + 1)
+@given(payment_type=kinds, verdict=verdicts)
+def test_completing_always_ends_the_attempt(payment_type: str, verdict: Verdict) -> None:
+    completed = complete(start(payment_type), verdict, NOW + 1)
     assert completed.payment.state is not State.STARTED
     assert completed.payment.result_code in RESULTS
     assert completed.payment.completed_at == NOW + 1
 
 
-@given(kind=kinds, verdict=verdicts)
-def test_what_is_not_decided_and_nothing_else_leaves_a_recovery_task(kind: str, verdict: Verdict) -> None:
-    recovery_task = complete(start(kind), verdict, NOW).recovery_task
+@given(payment_type=kinds, verdict=verdicts)
+def test_what_is_not_decided_and_nothing_else_leaves_a_recovery_task(payment_type: str, verdict: Verdict) -> None:
+    recovery_task = complete(start(payment_type), verdict, NOW).recovery_task
     owed = {
         Nature.TAKES: {
             Outcome.SILENT: RecoveryTask.REVERSE,
@@ -188,12 +191,12 @@ def test_what_is_not_decided_and_nothing_else_leaves_a_recovery_task(kind: str, 
         Nature.FOLLOWS: {Outcome.SILENT: RecoveryTask.REPEAT, Outcome.WAITING: RecoveryTask.REPEAT},
     }
     waits = RecoveryTask.EXPIRE if verdict.outcome is Outcome.CHALLENGED else None
-    assert recovery_task == (owed[NATURES[kind]].get(verdict.outcome) or waits)
+    assert recovery_task == (owed[NATURES[payment_type]].get(verdict.outcome) or waits)
 
 
-@given(kind=kinds, reply=replies)
-def test_what_is_answered_agrees_with_the_state_whatever_was_replied(kind: str, reply: WireReply) -> None:
-    completed = complete(start(kind), talk(speak_for(kind), reply), NOW)
+@given(payment_type=kinds, reply=replies)
+def test_what_is_answered_agrees_with_the_state_whatever_was_replied(payment_type: str, reply: WireReply) -> None:
+    completed = complete(start(payment_type), talk(speak_for(payment_type), reply), NOW)
     code = completed.payment.result_code
     expected = {
         State.APPROVED: is_success(code) or is_review(code),
@@ -204,9 +207,9 @@ def test_what_is_answered_agrees_with_the_state_whatever_was_replied(kind: str, 
     assert expected[completed.payment.state]
 
 
-@given(kind=kinds, reply=replies)
-def test_any_completed_payment_can_be_answered_and_stored(kind: str, reply: WireReply) -> None:
-    payment = complete(start(kind), talk(speak_for(kind), reply), NOW).payment
+@given(payment_type=kinds, reply=replies)
+def test_any_completed_payment_can_be_answered_and_stored(payment_type: str, reply: WireReply) -> None:
+    payment = complete(start(payment_type), talk(speak_for(payment_type), reply), NOW).payment
     answer = answer_payment(payment, Envelope("build"))
     assert answer.status == RESULTS[payment.result_code].http_status
     assert orjson.loads(answer.body)["result"]["code"] == payment.result_code

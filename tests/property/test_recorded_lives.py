@@ -26,8 +26,8 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     await database.close()
 
 
-async def start(world: World, kind: str) -> Deed:
-    await world.start(kind, Money(10_000, "EUR"), None, Mood.WILLING, None, None)
+async def start(world: World, payment_type: str) -> Deed:
+    await world.start(payment_type, Money(10_000, "EUR"), None, Mood.WILLING, None, None)
     return get_last(world)
 
 

@@ -129,7 +129,7 @@ class World:
 
     def call_for(self, wanted: Wanted, named: Deed, idempotency_key: IdempotencyKey | None) -> Attempt:
         request = FollowUp(
-            payment_type=wanted.kind,
+            payment_type=wanted.payment_type,
             amount=wanted.amount,
             currency=wanted.currency,
             practice=wanted.practice,
@@ -146,12 +146,18 @@ class World:
     # ---- flows ----
 
     async def start(
-        self, kind: str, money: Money, captures_max: int | None, mood: Mood, writes_left: int | None, key: str | None
+        self,
+        payment_type: str,
+        money: Money,
+        captures_max: int | None,
+        mood: Mood,
+        writes_left: int | None,
+        key: str | None,
     ) -> None:
-        objection = NOTHING if money.hundredths == 0 and kind != "PA" else None
+        objection = NOTHING if money.hundredths == 0 and payment_type != "PA" else None
         echo = {} if captures_max is None else {"numberOfCaptures": str(captures_max)}
-        order = msgspec.structs.replace(ORDER, payment_type=kind, money=money, echo=echo, objection=objection)
-        idempotency_key = self.make_idempotency_key(key, kind, money, captures_max)
+        order = msgspec.structs.replace(ORDER, payment_type=payment_type, money=money, echo=echo, objection=objection)
+        idempotency_key = self.make_idempotency_key(key, payment_type, money, captures_max)
         called = await self.attempt_mortally(
             lambda: pay(self.app, order, Call(SHOP, "ndc", idempotency_key)), mood, writes_left
         )
@@ -160,7 +166,7 @@ class World:
         row = self.past.find_new(await read_tables(self.mortal), called)
         if row is None:
             return
-        deed = Deed(row.id, kind, money.hundredths, money.currency, row.created_at, Fate.WRITTEN, "")
+        deed = Deed(row.id, payment_type, money.hundredths, money.currency, row.created_at, Fate.WRITTEN, "")
         deed.captures_max = captures_max or CAPTURES_MAX
         if objection and called is not None:
             deed.fate, deed.code = Fate.FAILED, objection

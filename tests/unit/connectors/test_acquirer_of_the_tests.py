@@ -37,10 +37,10 @@ class Shop:
     def __init__(self, send: Send) -> None:
         self._send = send
 
-    def charge(self, key: str, kind: str, amount: int = 10_000) -> Verdict:
+    def charge(self, key: str, payment_type: str, amount: int = 10_000) -> Verdict:
         return self.drive(
             card.charge(
-                replace(ORDER, payment_type=kind, money=Money(amount, "EUR"), simulator_overrides={}), key, CODE
+                replace(ORDER, payment_type=payment_type, money=Money(amount, "EUR"), simulator_overrides={}), key, CODE
             )
         )
 

@@ -60,10 +60,10 @@ def test_the_brands_of_direct_debits_are_spoken_for() -> None:
     assert get_connector("DIRECTDEBIT_SEPA") is get_connector("SEPA") is sepa
 
 
-@pytest.mark.parametrize(("kind", "direction"), [("DB", "debit"), ("CD", "credit"), ("PA", "check")])
-def test_a_payment_answers_direction_day_and_mandate_and_no_account(kind: str, direction: str) -> None:
+@pytest.mark.parametrize(("payment_type", "direction"), [("DB", "debit"), ("CD", "credit"), ("PA", "check")])
+def test_a_payment_answers_direction_day_and_mandate_and_no_account(payment_type: str, direction: str) -> None:
     (request,), verdict = run(
-        sepa.charge(replace(DEBIT, payment_type=kind), "8a01", APPROVED_CODE),
+        sepa.charge(replace(DEBIT, payment_type=payment_type), "8a01", APPROVED_CODE),
         {"status": "approved", "due_on": "2026-12-01", "mandate_id": "M-ONE"},
     )
 

@@ -31,16 +31,16 @@ BILLING = {
 
 
 def request(
-    changes: dict[str, str] | None = None, kind: str = "DB", account: CardAccount | TokenAccount | None = CARD
+    changes: dict[str, str] | None = None, payment_type: str = "DB", account: CardAccount | TokenAccount | None = CARD
 ) -> AuthenticationRequest | None:
     values = {"shopperResultUrl": "https://shop.example/back", **(changes or {})}
     fields = Fields(values, frozenset(map(first_word, values)), values)
-    return authentications.read_authentication_request(fields, kind, account)
+    return authentications.read_authentication_request(fields, payment_type, account)
 
 
-@pytest.mark.parametrize("kind", ["PA", "DB", "PA.CP", "3D"])
-def test_a_card_payment_or_an_explicit_request_asks_for_authentication(kind: str) -> None:
-    made = request(kind=kind)
+@pytest.mark.parametrize("payment_type", ["PA", "DB", "PA.CP", "3D"])
+def test_a_card_payment_or_an_explicit_request_asks_for_authentication(payment_type: str) -> None:
+    made = request(payment_type=payment_type)
 
     assert made is not None
     assert (made.browser, made.device, made.is_decoupled, made.is_unwanted) == (None, None, False, False)
@@ -63,7 +63,7 @@ def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "account"),
+    ("payment_type", "account"),
     [
         ("CD", CARD),
         ("RF", CARD),
@@ -73,8 +73,8 @@ def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
     ],
     ids=["credit", "refund", "token", "nothing", "device"],
 )
-def test_there_is_nobody_to_ask_where_no_card_of_a_shopper_pays(kind: str, account: CardAccount | None) -> None:
-    assert request(kind=kind, account=account) is None
+def test_there_is_nobody_to_ask_where_no_card_of_a_shopper_pays(payment_type: str, account: CardAccount | None) -> None:
+    assert request(payment_type=payment_type, account=account) is None
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,9 @@ def test_a_reversal_needs_no_amount_and_may_have_one() -> None:
     assert read(paymentType="RV").amount == 9200
 
 
-@pytest.mark.parametrize("kind", ["CP", "RF", "RB"])
-def test_everything_else_that_moves_money_needs_amount_and_currency(kind: str) -> None:
-    assert set(list_faults(paymentType=kind, amount="", currency="")) == {"amount", "currency"}
+@pytest.mark.parametrize("payment_type", ["CP", "RF", "RB"])
+def test_everything_else_that_moves_money_needs_amount_and_currency(payment_type: str) -> None:
+    assert set(list_faults(paymentType=payment_type, amount="", currency="")) == {"amount", "currency"}
 
 
 def test_an_authorization_on_an_authorization_says_why() -> None:
@@ -54,9 +54,9 @@ def test_an_authorization_on_an_authorization_says_why() -> None:
     assert wanted.practice == "INCREMENTAL_AUTH"
 
 
-@pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP", "RG", "SD", "XX"])
-def test_what_begins_a_chain_or_is_no_payment_follows_none(kind: str) -> None:
-    assert set(list_faults(paymentType=kind)) == {"paymentType"}
+@pytest.mark.parametrize("payment_type", ["DB", "CD", "PA.CP", "RG", "SD", "XX"])
+def test_what_begins_a_chain_or_is_no_payment_follows_none(payment_type: str) -> None:
+    assert set(list_faults(paymentType=payment_type)) == {"paymentType"}
 
 
 def test_only_the_word_final_ends_a_sequence() -> None:

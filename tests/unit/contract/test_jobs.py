@@ -158,11 +158,11 @@ def test_dates_alone_are_no_plan(name: str) -> None:
     assert refusal_of(**{name: "2026-02-01"}) == ("100.250.110", Fault("job.expression", MISSING))
 
 
-@pytest.mark.parametrize("kind", ["RF", "db", "SD", "DB ", "~"])
-def test_only_payments_that_can_begin_by_themselves_are_scheduled(kind: str) -> None:
-    fault = Fault("job.action", "must be one of [DB, PA, CD]", kind)
+@pytest.mark.parametrize("payment_type", ["RF", "db", "SD", "DB ", "~"])
+def test_only_payments_that_can_begin_by_themselves_are_scheduled(payment_type: str) -> None:
+    fault = Fault("job.action", "must be one of [DB, PA, CD]", payment_type)
 
-    assert refusal_of(dayOfMonth="1", action=kind) == ("100.250.105", fault)
+    assert refusal_of(dayOfMonth="1", action=payment_type) == ("100.250.105", fault)
 
 
 @pytest.mark.parametrize(("word", "code"), [("duration", "100.250.106"), ("notice", "100.250.107")])

@@ -49,9 +49,11 @@ ACTIVE = Schedule(
 )
 
 
-def read(*, kind: str = "SD", **changes: str) -> Fields:
+def read(*, payment_type: str = "SD", **changes: str) -> Fields:
     renamed = {name.replace("__", "."): value for name, value in changes.items()}
-    return read_fields(list({**(REQUEST if kind == "SD" else {}), **renamed}.items()), Situation("schedule", kind))
+    return read_fields(
+        list({**(REQUEST if payment_type == "SD" else {}), **renamed}.items()), Situation("schedule", payment_type)
+    )
 
 
 def test_a_schedule_charges_its_amount_by_its_plan() -> None:
@@ -64,7 +66,7 @@ def test_a_schedule_charges_its_amount_by_its_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "action", "kind"),
+    ("sent", "action", "payment_type"),
     [
         ("SD", None, "DB"),
         ("SD", "PA", "PA"),
@@ -75,10 +77,12 @@ def test_a_schedule_charges_its_amount_by_its_plan() -> None:
         (None, None, "DB"),
     ],
 )
-def test_the_type_of_its_payments_may_be_sent_in_either_place(sent: str | None, action: str | None, kind: str) -> None:
+def test_the_type_of_its_payments_may_be_sent_in_either_place(
+    sent: str | None, action: str | None, payment_type: str
+) -> None:
     changes = {"paymentType": sent or "", "job.action": action or ""}
 
-    assert schedules.read_schedule(read(**PLAN, **changes), NOW).payment_type == kind
+    assert schedules.read_schedule(read(**PLAN, **changes), NOW).payment_type == payment_type
 
 
 @pytest.mark.parametrize("sent", ["RF", "RS", "PA.CP", "RG", "3D"])
@@ -152,7 +156,7 @@ def test_a_payment_of_a_schedule_says_of_itself_that_it_repeats_unless_the_merch
 
 
 def test_another_amount_leaves_the_plan_and_its_next_time_alone() -> None:
-    order = schedules.read_reschedule(read(kind="RS", amount="7.50"), ACTIVE, NOW)
+    order = schedules.read_reschedule(read(payment_type="RS", amount="7.50"), ACTIVE, NOW)
 
     assert order.money == Money(750, "EUR")
     assert (order.plan, order.next_at, order.starts_at) == (ACTIVE.plan, ACTIVE.next_at, ACTIVE.starts_at)
@@ -160,7 +164,9 @@ def test_another_amount_leaves_the_plan_and_its_next_time_alone() -> None:
 
 
 def test_another_plan_is_read_as_a_whole_and_leaves_the_amount_alone() -> None:
-    order = schedules.read_reschedule(read(kind="RS", **{"job.dayOfMonth": "15", "job.action": "PA"}), ACTIVE, NOW)
+    order = schedules.read_reschedule(
+        read(payment_type="RS", **{"job.dayOfMonth": "15", "job.action": "PA"}), ACTIVE, NOW
+    )
 
     assert (order.money, order.payment_type) == (ACTIVE.money, "PA")
     assert order.plan == {"dayOfMonth": "15", "action": "PA"}
@@ -169,7 +175,7 @@ def test_another_plan_is_read_as_a_whole_and_leaves_the_amount_alone() -> None:
 
 def test_another_card_and_more_fields_may_come_with_a_change() -> None:
     changes = {"registrationId": "8a" + "9" * 30, "customParameters[branch]": "2", "currency": "USD"}
-    order = schedules.read_reschedule(read(kind="RS", **changes), ACTIVE, NOW)
+    order = schedules.read_reschedule(read(payment_type="RS", **changes), ACTIVE, NOW)
 
     assert order.registration_id == "8a" + "9" * 30
     assert order.money == Money(500, "USD")
@@ -178,7 +184,7 @@ def test_another_card_and_more_fields_may_come_with_a_change() -> None:
 
 def test_a_change_that_changes_nothing_is_refused() -> None:
     with pytest.raises(InvalidParameters) as refused:
-        schedules.read_reschedule(read(kind="RS"), ACTIVE, NOW)
+        schedules.read_reschedule(read(payment_type="RS"), ACTIVE, NOW)
 
     assert refused.value.result.code == "100.250.250"
 
@@ -187,17 +193,17 @@ def test_one_that_is_never_due_again_needs_a_new_plan() -> None:
     over = Schedule(**{name: getattr(ACTIVE, name) for name in ACTIVE.__struct_fields__} | {"next_at": None})
 
     with pytest.raises(InvalidParameters) as refused:
-        schedules.read_reschedule(read(kind="RS", amount="7.50"), over, NOW)
+        schedules.read_reschedule(read(payment_type="RS", amount="7.50"), over, NOW)
 
     assert refused.value.result.code == "100.250.250"
 
 
 def test_the_path_says_what_happens_and_a_type_may_not_say_otherwise() -> None:
-    schedules.check_change(read(kind="DS"), schedules.DESCHEDULES)
-    schedules.check_change(read(kind="DS", paymentType="DS"), schedules.DESCHEDULES)
+    schedules.check_change(read(payment_type="DS"), schedules.DESCHEDULES)
+    schedules.check_change(read(payment_type="DS", paymentType="DS"), schedules.DESCHEDULES)
 
     with pytest.raises(Refusal) as refused:
-        schedules.check_change(read(kind="DS", paymentType="SD"), schedules.DESCHEDULES)
+        schedules.check_change(read(payment_type="DS", paymentType="SD"), schedules.DESCHEDULES)
     assert refused.value.result.code == "100.360.201"
 
 

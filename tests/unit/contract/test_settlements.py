@@ -28,9 +28,9 @@ NOON = to_instant(datetime(2026, 11, 15, 12, tzinfo=UTC))
 MIDNIGHT = NOON // DAY * DAY
 
 
-def tally(kind: str, gain: int, count: int = 1, currency: str = "EUR", day: int = NOON // DAY) -> Tally:
+def tally(payment_type: str, gain: int, count: int = 1, currency: str = "EUR", day: int = NOON // DAY) -> Tally:
     target = LedgerAccount.EARNED if gain > 0 else LedgerAccount.SHOPPER
-    return Tally(day=day, currency=currency, payment_type=kind, target=target, count=count, amount=abs(gain))
+    return Tally(day=day, currency=currency, payment_type=payment_type, target=target, count=count, amount=abs(gain))
 
 
 def aggregate(*tallies: Tally) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def aggregate(*tallies: Tally) -> list[dict[str, Any]]:
 
 
 def test_every_kind_that_moves_the_account_has_exactly_one_type() -> None:
-    moving = {kind for kind, accounts in FIRST_ENTRIES.items() if LedgerAccount.EARNED in accounts}
+    moving = {payment_type for payment_type, accounts in FIRST_ENTRIES.items() if LedgerAccount.EARNED in accounts}
     moving |= {row.payment_type for row in FOLLOWINGS.values() if LedgerAccount.EARNED in (row.source, row.target)}
 
     assert {code for code, row in PAYMENT_TYPES.items() if row.reconciliation} == moving

@@ -31,7 +31,7 @@ CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_
 TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK")
 FIRST_ID, THIRD_ID = "recurringMigration.connectorTxId1", "recurringMigration.connectorTxId3"
 REPEAT = {MODE: "REPEATED", SOURCE: "MIT", "currency": "EUR"}
-PAID = make_payment(kind="PA", state=State.APPROVED, completed_at=7)
+PAID = make_payment(payment_type="PA", state=State.APPROVED, completed_at=7)
 
 SPELLINGS = [
     ({"recurringType": "INITIAL"}, {MODE: "INITIAL", SOURCE: "CIT", TYPE: "RECURRING"}),

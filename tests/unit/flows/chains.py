@@ -30,9 +30,9 @@ UNKNOWN = b'{"status":"unknown"}'
 REVERSED = b'{"status":"reversed"}'
 
 
-def make_request(kind: str, amount: int | None = None, **changes: Any) -> FollowUp:
+def make_request(payment_type: str, amount: int | None = None, **changes: Any) -> FollowUp:
     request = FollowUp(
-        payment_type=kind,
+        payment_type=payment_type,
         amount=amount,
         currency=None if amount is None else "EUR",
         practice=None,
@@ -43,27 +43,31 @@ def make_request(kind: str, amount: int | None = None, **changes: Any) -> Follow
     return replace(request, **changes)
 
 
-async def begin(app: App, kind: str = "DB", **changes: Any) -> Payment:
+async def begin(app: App, payment_type: str = "DB", **changes: Any) -> Payment:
     """Makes a payment of 92.00 EUR."""
-    answer = await pay(app, replace(ORDER, payment_type=kind, **changes), Call(CHANNEL, "ndc"))
+    answer = await pay(app, replace(ORDER, payment_type=payment_type, **changes), Call(CHANNEL, "ndc"))
     return await read(app, json.loads(answer.body)["id"])
 
 
 async def follow(
     app: App,
     named: Payment,
-    kind: str,
+    payment_type: str,
     amount: int | None = None,
     *,
     idempotency_key: IdempotencyKey | None = None,
     channel: Channel = CHANNEL,
     **changes: Any,
 ) -> Answer:
-    return await follow_up(app, make_request(kind, amount, **changes), named.id, Call(channel, "ndc", idempotency_key))
+    return await follow_up(
+        app, make_request(payment_type, amount, **changes), named.id, Call(channel, "ndc", idempotency_key)
+    )
 
 
-async def happen(app: App, named: Payment, kind: str, amount: int | None = None, notice: str | None = None) -> Payment:
-    made = await record(app, make_request(kind, amount), named.id, Call(CHANNEL, "ndc"), notice)
+async def happen(
+    app: App, named: Payment, payment_type: str, amount: int | None = None, notice: str | None = None
+) -> Payment:
+    made = await record(app, make_request(payment_type, amount), named.id, Call(CHANNEL, "ndc"), notice)
     return await read(app, made.id)
 
 

@@ -110,14 +110,16 @@ async def test_what_never_left_gives_the_reservation_back(app: App, wire: Script
 
 
 @pytest.mark.parametrize("entry", [Silent(), b"{", PENDING], ids=["silent", "garbled", "pending"])
-@pytest.mark.parametrize(("begun", "kind", "amount"), [("PA", "CP", 4_000), ("PA", "RV", None), ("DB", "RF", 4_000)])
+@pytest.mark.parametrize(
+    ("begun", "payment_type", "amount"), [("PA", "CP", 4_000), ("PA", "RV", None), ("DB", "RF", 4_000)]
+)
 async def test_what_nobody_knows_answers_pending_and_keeps_its_reservation(
-    app: App, wire: ScriptedWire, begun: str, kind: str, amount: int | None, entry: bytes | Exception
+    app: App, wire: ScriptedWire, begun: str, payment_type: str, amount: int | None, entry: bytes | Exception
 ) -> None:
     named = await begin(app, begun)
     wire.script = [entry]
 
-    answer = await follow(app, named, kind, amount)
+    answer = await follow(app, named, payment_type, amount)
 
     assert tell(answer) == (200, "000.200.000")
     assert (await read(app, named.id)).balance.held == (amount or 9_200)
@@ -165,9 +167,11 @@ async def test_a_refused_follow_up_is_written_numbered_and_signed_and_nothing_is
     assert (await read(app, named.id)).balance == Balance(chain_length=2)
 
 
-@pytest.mark.parametrize(("kind", "code"), [("RC", "700.400.562"), ("CB", "700.400.402"), ("CR", "700.400.402")])
-async def test_what_only_the_system_makes_cannot_be_asked_for(app: App, kind: str, code: str) -> None:
-    assert tell(await follow(app, await begin(app), kind, 100)) == (400, code)
+@pytest.mark.parametrize(
+    ("payment_type", "code"), [("RC", "700.400.562"), ("CB", "700.400.402"), ("CR", "700.400.402")]
+)
+async def test_what_only_the_system_makes_cannot_be_asked_for(app: App, payment_type: str, code: str) -> None:
+    assert tell(await follow(app, await begin(app), payment_type, 100)) == (400, code)
 
 
 async def test_another_merchants_payment_is_unknown_and_another_channels_is_named(app: App) -> None:
@@ -185,15 +189,16 @@ async def test_another_merchants_payment_is_unknown_and_another_channels_is_name
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"), [("CP", "700.400.510"), ("RV", "700.400.530"), ("RF", "600.200.500"), ("RB", "700.400.580")]
+    ("payment_type", "code"),
+    [("CP", "700.400.510"), ("RV", "700.400.530"), ("RF", "600.200.500"), ("RB", "700.400.580")],
 )
 async def test_a_lenient_channel_answers_an_unknown_payment_as_its_clients_expect(
-    app: App, kind: str, code: str
+    app: App, payment_type: str, code: str
 ) -> None:
     unknown = replace(await begin(app), id="8a" + "0" * 30)
 
     with pytest.raises(Refusal) as refused:
-        await follow(app, unknown, kind, 100, channel=replace(CHANNEL, is_lenient=True))
+        await follow(app, unknown, payment_type, 100, channel=replace(CHANNEL, is_lenient=True))
 
     assert refused.value.result.code == code
 

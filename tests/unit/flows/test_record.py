@@ -31,10 +31,10 @@ async def check_ledgers(app: App, first: Payment) -> None:
     assert all(row.mac == make_signature(row, app.keyring) for row in rows)
 
 
-async def refuse(app: App, named: Payment, kind: str, amount: int | None = None) -> str:
+async def refuse(app: App, named: Payment, payment_type: str, amount: int | None = None) -> str:
     before = await read_chain(app, named)
     with pytest.raises(Refusal) as refused:
-        await happen(app, named, kind, amount)
+        await happen(app, named, payment_type, amount)
     assert await read_chain(app, named) == before
     return refused.value.result.code
 

@@ -38,22 +38,24 @@ from unit.flows.chains import (
 pytestmark = pytest.mark.anyio
 
 
-async def fall_silent(app: App, wire: ScriptedWire, named: Payment, kind: str, amount: int, **changes: Any) -> str:
+async def fall_silent(
+    app: App, wire: ScriptedWire, named: Payment, payment_type: str, amount: int, **changes: Any
+) -> str:
     """Returns the id of a follow-up that was not answered."""
     wire.script = [Silent()]
-    later = await read_answered(app, await follow(app, named, kind, amount, **changes))
+    later = await read_answered(app, await follow(app, named, payment_type, amount, **changes))
     wire.sent.clear()
     return later.id
 
 
-async def leave_started(app: App, named: Payment, kind: str, amount: int) -> Payment:
+async def leave_started(app: App, named: Payment, payment_type: str, amount: int) -> Payment:
     """Leaves an attempt as a process does that dies after the first write."""
-    request = make_request(kind, amount)
+    request = make_request(payment_type, amount)
     context = await charging.make_chain_context(app, named)
     decision = decide_follow_up(
         charging.make_follow_up_request(request, named), context, charging.make_terms(app, CHANNEL, named)
     )
-    attempt = charging.plan_attempt(charging.start_after(app, named, kind, "ndc"), decision)
+    attempt = charging.plan_attempt(charging.start_after(app, named, payment_type, "ndc"), decision)
     assert await app.database.write(charging.start_writes(attempt, context, decision), label="test")
     return await read(app, attempt.id)
 

@@ -110,12 +110,12 @@ async def test_a_result_that_arrived_in_time_is_not_acted_upon_too_late(
     assert wire.sent == []
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA", None])
+@pytest.mark.parametrize("payment_type", ["DB", "PA", None])
 async def test_a_wait_in_vain_ends_by_itself_and_wipes_what_it_kept(
-    both: tuple[App, Bank], wire: ScriptedWire, kind: str | None
+    both: tuple[App, Bank], wire: ScriptedWire, payment_type: str | None
 ) -> None:
     app, bank = both
-    order = make_order({"paymentType": kind}, operation="create_payment" if kind else "authenticate")
+    order = make_order({"paymentType": payment_type}, operation="create_payment" if payment_type else "authenticate")
     shopper = await go_shopping(app, bank, order=order)
     await wait_until_end(shopper)
 
@@ -315,14 +315,14 @@ async def test_a_key_replays_the_first_answer_whatever_the_payment_became(
 # ---- what may follow ----
 
 
-@pytest.mark.parametrize("kind", ["RF", "RV"])
+@pytest.mark.parametrize("payment_type", ["RF", "RV"])
 async def test_nothing_follows_a_payment_that_waits_for_its_shopper(
-    both: tuple[App, Bank], wire: ScriptedWire, kind: str
+    both: tuple[App, Bank], wire: ScriptedWire, payment_type: str
 ) -> None:
     app, bank = both
     shopper = await go_shopping(app, bank)
 
-    answer = await follow(app, await shopper.look(), kind, 100)
+    answer = await follow(app, await shopper.look(), payment_type, 100)
 
     assert tell(answer) == (400, "700.400.570")
     await shopper.walk()
@@ -343,13 +343,15 @@ async def test_a_refused_follow_up_of_a_waiting_payment_does_not_disturb_its_end
     assert [row.payment_type for row in await read_chain(app, await shopper.look())] == ["PA", "CP", "CP"]
 
 
-@pytest.mark.parametrize(("kind", "code"), [("RF", "700.400.520"), ("RV", "700.400.530"), ("CP", "700.400.510")])
+@pytest.mark.parametrize(
+    ("payment_type", "code"), [("RF", "700.400.520"), ("RV", "700.400.530"), ("CP", "700.400.510")]
+)
 async def test_nothing_follows_an_authentication_by_itself(
-    both: tuple[App, Bank], wire: ScriptedWire, kind: str, code: str
+    both: tuple[App, Bank], wire: ScriptedWire, payment_type: str, code: str
 ) -> None:
     app, bank = both
     shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="authenticate"))
     await shopper.walk()
 
-    assert tell(await follow(app, await shopper.look(), kind, 100)) == (400, code)
+    assert tell(await follow(app, await shopper.look(), payment_type, 100)) == (400, code)
     assert wire.sent == []

@@ -43,8 +43,10 @@ pytestmark = pytest.mark.anyio
 UNKNOWN = "8a" + "0" * 30
 
 
-def read(kind: str, **sent: str) -> Fields:
-    return read_fields([(name.replace("__", "."), text) for name, text in sent.items()], Situation("schedule", kind))
+def read(payment_type: str, **sent: str) -> Fields:
+    return read_fields(
+        [(name.replace("__", "."), text) for name, text in sent.items()], Situation("schedule", payment_type)
+    )
 
 
 def show(answer: Answer) -> Any:
@@ -231,9 +233,9 @@ async def test_another_merchants_schedule_is_as_unknown_as_none(app: App) -> Non
     schedule = await plan_payments(app, MONTH_END)
     stranger = msgspec.structs.replace(CHANNEL, merchant_id=MerchantId("8a" + "5" * 30))
 
-    for change, kind in ((reschedule, "RS"), (deschedule, "DS")):
+    for change, payment_type in ((reschedule, "RS"), (deschedule, "DS")):
         with pytest.raises(Refusal, match=r"100\.360\.30"):
-            await change(app, read(kind, amount="7.50"), schedule.id, Call(stranger, NDC))
+            await change(app, read(payment_type, amount="7.50"), schedule.id, Call(stranger, NDC))
     for named_id in (schedule.id, REGISTRATION):
         with pytest.raises(NotFound):
             await show_schedule(app, stranger.merchant_id, named_id, NDC)

@@ -19,13 +19,13 @@ TERMS = Terms(now=NOON, authorization_lifetime=7 * DAY, captures_max=98, rebills
 _numbers = count(1)
 
 
-def make_payment(kind: str = "PA", amount: int = 10_000, **changes: Any) -> Payment:
+def make_payment(payment_type: str = "PA", amount: int = 10_000, **changes: Any) -> Payment:
     """One that succeeded at noon, in internal test mode."""
     payment = Payment(
         id=PaymentId(f"8a{next(_numbers):030x}"),
         merchant_id=MerchantId("8a" + "1" * 30),
         channel_id=ChannelId("8a" + "2" * 30),
-        payment_type=kind,
+        payment_type=payment_type,
         state=State.APPROVED,
         money=Money(amount, "EUR"),
         brand="VISA",
@@ -42,9 +42,9 @@ def make_payment(kind: str = "PA", amount: int = 10_000, **changes: Any) -> Paym
     return replace(payment, **changes)
 
 
-def add(named: Payment, kind: str, amount: int, **changes: Any) -> Payment:
+def add(named: Payment, payment_type: str, amount: int, **changes: Any) -> Payment:
     """A later transaction about `named`."""
-    return make_payment(kind, amount, referenced_id=named.id, chain_id=named.first_id, **changes)
+    return make_payment(payment_type, amount, referenced_id=named.id, chain_id=named.first_id, **changes)
 
 
 def link_alone(named: Payment) -> ChainContext:
@@ -52,11 +52,11 @@ def link_alone(named: Payment) -> ChainContext:
     return ChainContext(named=named, money_source=named, first=named)
 
 
-def start(context: ChainContext, plan: Plan, kind: str) -> Payment:
+def start(context: ChainContext, plan: Plan, payment_type: str) -> Payment:
     """The attempt that carries out a plan; of what is not sent, the result is known from the start."""
     return add(
         context.named,
-        kind,
+        payment_type,
         plan.money.hundredths,
         state=State.STARTED,
         result_code="" if plan.following.wire_word else "000.100.110",

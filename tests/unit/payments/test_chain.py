@@ -28,9 +28,9 @@ from unit.payments.samples import NOON, TERMS, add, link_alone, make_payment, st
 LIFETIME = TERMS.authorization_lifetime
 
 
-def request(kind: str, amount: int | None = None, **changes: object) -> FollowUpRequest:
+def request(payment_type: str, amount: int | None = None, **changes: object) -> FollowUpRequest:
     return replace(
-        FollowUpRequest(payment_type=kind, money=None if amount is None else Money(amount, "EUR")), **changes
+        FollowUpRequest(payment_type=payment_type, money=None if amount is None else Money(amount, "EUR")), **changes
     )
 
 
@@ -77,10 +77,10 @@ def test_a_reversal_of_an_authorization_takes_exactly_the_open_rest(amount: int 
     assert {refuse(request("RV", other), named) for other in (1, 5_999, 6_001, 10_000)} == {"700.400.300"}
 
 
-@pytest.mark.parametrize("kind", ["DB", "PA.CP", "CP", "RB"])
-def test_a_reversal_of_money_takes_all_of_it_untouched(kind: str) -> None:
-    named = make_payment(kind)
-    first = named if kind in ("DB", "PA.CP") else make_payment("PA", balance=Balance(chain_net=10_000))
+@pytest.mark.parametrize("payment_type", ["DB", "PA.CP", "CP", "RB"])
+def test_a_reversal_of_money_takes_all_of_it_untouched(payment_type: str) -> None:
+    named = make_payment(payment_type)
+    first = named if payment_type in ("DB", "PA.CP") else make_payment("PA", balance=Balance(chain_net=10_000))
 
     assert plan(request("RV"), named, first).money.hundredths == 10_000
     assert plan(request("RV", 10_000), named, first).following.action is Action.REVERSAL
@@ -206,10 +206,11 @@ def test_no_closure_is_set_so_often_that_its_count_runs_into_the_next() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"), [("RV", "700.300.600"), ("RF", "700.300.600"), ("RB", "700.300.600"), ("CB", "700.400.400")]
+    ("payment_type", "code"),
+    [("RV", "700.300.600"), ("RF", "700.300.600"), ("RB", "700.300.600"), ("CB", "700.400.400")],
 )
-def test_a_dispute_stands_in_the_way(kind: str, code: str) -> None:
-    assert refuse(request(kind, 10_000), make_payment("DB", balance=Balance(disputed=1))) == code
+def test_a_dispute_stands_in_the_way(payment_type: str, code: str) -> None:
+    assert refuse(request(payment_type, 10_000), make_payment("DB", balance=Balance(disputed=1))) == code
 
 
 def test_a_repeated_chargeback_looks_at_the_payment_whose_money_it_is() -> None:

@@ -21,7 +21,7 @@ FIRST = make_payment("PA")
 
 
 @pytest.mark.parametrize(
-    ("kind", "accounts"),
+    ("payment_type", "accounts"),
     [
         ("PA", (LedgerAccount.SHOPPER, LedgerAccount.HELD)),
         ("DB", (LedgerAccount.SHOPPER, LedgerAccount.EARNED)),
@@ -29,8 +29,10 @@ FIRST = make_payment("PA")
         ("CD", (LedgerAccount.EARNED, LedgerAccount.SHOPPER)),
     ],
 )
-def test_a_first_payment_posts_where_its_money_goes(kind: str, accounts: tuple[LedgerAccount, LedgerAccount]) -> None:
-    [entry] = list_entries(make_payment(kind))
+def test_a_first_payment_posts_where_its_money_goes(
+    payment_type: str, accounts: tuple[LedgerAccount, LedgerAccount]
+) -> None:
+    [entry] = list_entries(make_payment(payment_type))
 
     assert (entry.source, entry.target, entry.amount) == (*accounts, 10_000)
 

@@ -38,34 +38,36 @@ BALANCES = [
 PRACTICES = {"PA": ("INCREMENTAL_AUTH", "REAUTHORIZATION", None)}
 
 
-def list_requests(kind: str) -> Iterator[chain.FollowUpRequest]:
-    for amount, practice, is_final in product(AMOUNTS, PRACTICES.get(kind, (None,)), (False, True)):
+def list_requests(payment_type: str) -> Iterator[chain.FollowUpRequest]:
+    for amount, practice, is_final in product(AMOUNTS, PRACTICES.get(payment_type, (None,)), (False, True)):
         money = None if amount is None else Money(amount, "EUR")
-        yield chain.FollowUpRequest(payment_type=kind, money=money, practice=practice, is_final=is_final)
-    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "USD"))
-    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.EXTERNAL)
-    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.INTERNAL)
-    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), objection="100.550.300")
+        yield chain.FollowUpRequest(payment_type=payment_type, money=money, practice=practice, is_final=is_final)
+    yield chain.FollowUpRequest(payment_type=payment_type, money=Money(1, "USD"))
+    yield chain.FollowUpRequest(payment_type=payment_type, money=Money(1, "EUR"), test_mode=TestMode.EXTERNAL)
+    yield chain.FollowUpRequest(payment_type=payment_type, money=Money(1, "EUR"), test_mode=TestMode.INTERNAL)
+    yield chain.FollowUpRequest(payment_type=payment_type, money=Money(1, "EUR"), objection="100.550.300")
 
 
 def list_links() -> Iterator[chain.ChainContext]:
     """Every type in every state with every balance, at the head of its chain and further down."""
-    for kind, state, balance, age in product(NATURES, State, BALANCES, (0, 8 * DAY)):
+    for payment_type, state, balance, age in product(NATURES, State, BALANCES, (0, 8 * DAY)):
         if age and balance.closed:
             continue
         changes: dict[str, Any] = {"state": state, "balance": balance, "created_at": TERMS.now - age}
-        yield link_alone(make_payment(kind, **changes))
+        yield link_alone(make_payment(payment_type, **changes))
         first = make_payment("PA", balance=Balance(drawn=10_000, chain_net=balance.chain_net, chain_length=2))
-        named = add(first, kind, 10_000, **{**changes, "balance": replace(balance, chain_net=0)})
+        named = add(first, payment_type, 10_000, **{**changes, "balance": replace(balance, chain_net=0)})
         yield chain.ChainContext(named=named, money_source=named, first=first)
 
 
 LINKS = list(list_links())
 
 
-@pytest.mark.parametrize("kind", REFUSALS)
-def test_every_request_about_every_payment_has_an_answer_and_every_plan_can_be_kept_and_undone(kind: str) -> None:
-    requests = list(list_requests(kind))
+@pytest.mark.parametrize("payment_type", REFUSALS)
+def test_every_request_about_every_payment_has_an_answer_and_every_plan_can_be_kept_and_undone(
+    payment_type: str,
+) -> None:
+    requests = list(list_requests(payment_type))
     plans = 0
     for context, request in product(LINKS, requests):
         decision = chain.decide_follow_up(request, context, TERMS)
@@ -119,17 +121,17 @@ def check_completed(
     assert after.balance.closed == context.named.balance.closed + attempt.closes
 
 
-@pytest.mark.parametrize("kind", REFUSALS)
-def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
+@pytest.mark.parametrize("payment_type", REFUSALS)
+def test_guards_let_through_only_what_would_be_planned_again(payment_type: str) -> None:
     """However old the balance was that a plan was made from: what its guards allow today, judging today allows too."""
     barred = 0
-    requests = [request for request in list_requests(kind) if request.objection is None]
-    for named_type, request, before in product(PAYMENT_TYPES[kind].follows, requests, BALANCES):
+    requests = [request for request in list_requests(payment_type) if request.objection is None]
+    for named_type, request, before in product(PAYMENT_TYPES[payment_type].follows, requests, BALANCES):
         context = link_with_money_source(named_type, before)
         plan = chain.decide_follow_up(request, context, TERMS)
         if isinstance(plan, chain.Refused):
             continue
-        balance_changes = chain.list_start_changes(start(context, plan, kind), plan, context.money_source.id)
+        balance_changes = chain.list_start_changes(start(context, plan, payment_type), plan, context.money_source.id)
         for today in BALANCES:
             moved = move_named(context, today)
             payments = {payment.id: payment for payment in (moved.first, moved.money_source, moved.named)}
@@ -144,12 +146,12 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
     assert barred > 0
 
 
-def link_with_money_source(kind: str, balance: Balance) -> chain.ChainContext:
+def link_with_money_source(payment_type: str, balance: Balance) -> chain.ChainContext:
     """A payment that only moved the money of another has that one as its money source."""
-    if kind not in ("RF", "CR"):
-        return link_alone(make_payment(kind, balance=balance))
+    if payment_type not in ("RF", "CR"):
+        return link_alone(make_payment(payment_type, balance=balance))
     debit = make_payment("DB")
-    return chain.ChainContext(named=add(debit, kind, 10_000, balance=balance), money_source=debit, first=debit)
+    return chain.ChainContext(named=add(debit, payment_type, 10_000, balance=balance), money_source=debit, first=debit)
 
 
 def move_named(context: chain.ChainContext, balance: Balance) -> chain.ChainContext:
@@ -162,13 +164,13 @@ def _count_added(attempt: Payment) -> int:
 
 
 @pytest.mark.parametrize("action", [Action.INCREMENT, Action.RETURN])
-@pytest.mark.parametrize("kind", REFUSALS)
-def test_nothing_follows_what_only_changed_another_payment(action: Action, kind: str) -> None:
+@pytest.mark.parametrize("payment_type", REFUSALS)
+def test_nothing_follows_what_only_changed_another_payment(action: Action, payment_type: str) -> None:
     named = add(make_payment("DB"), "PA" if action is Action.INCREMENT else "CB", 100, action=action)
 
-    decisions = [chain.decide_follow_up(request, link_alone(named), TERMS) for request in list_requests(kind)]
+    decisions = [chain.decide_follow_up(request, link_alone(named), TERMS) for request in list_requests(payment_type)]
 
-    assert set(decisions) == {chain.Refused(REFUSALS[kind].misfit)}
+    assert set(decisions) == {chain.Refused(REFUSALS[payment_type].misfit)}
 
 
 def test_every_closure_forbids_something() -> None:
@@ -176,8 +178,8 @@ def test_every_closure_forbids_something() -> None:
     for closure in Closure:
         told_apart = [
             request.payment_type
-            for named_type, kind in product(NATURES, REFUSALS)
-            for request in list_requests(kind)
+            for named_type, payment_type in product(NATURES, REFUSALS)
+            for request in list_requests(payment_type)
             if isinstance(chain.decide_follow_up(request, link_alone(make_payment(named_type)), TERMS), chain.Plan)
             and isinstance(
                 chain.decide_follow_up(

@@ -21,11 +21,11 @@ def test_every_action_but_the_technical_reversal_has_a_row() -> None:
     assert set(following.Action) - set(following.FOLLOWINGS) == {following.Action.TECHNICAL_REVERSAL}
 
 
-@pytest.mark.parametrize("kind", FOLLOW_UP_PAYMENT_TYPES)
-def test_the_catalogue_says_of_each_type_what_the_rows_say(kind: str) -> None:
-    by_rows = {named for row in ROWS if row.payment_type == kind for named in row.names}
+@pytest.mark.parametrize("payment_type", FOLLOW_UP_PAYMENT_TYPES)
+def test_the_catalogue_says_of_each_type_what_the_rows_say(payment_type: str) -> None:
+    by_rows = {named for row in ROWS if row.payment_type == payment_type for named in row.names}
 
-    assert set(PAYMENT_TYPES[kind].follows) == by_rows
+    assert set(PAYMENT_TYPES[payment_type].follows) == by_rows
 
 
 def test_every_type_that_follows_has_rows_and_refusals_and_no_other_has() -> None:
@@ -33,7 +33,7 @@ def test_every_type_that_follows_has_rows_and_refusals_and_no_other_has() -> Non
 
 
 def test_what_only_the_system_makes_is_the_same_in_the_catalogue_and_never_sent() -> None:
-    by_role = {kind.code for kind in PAYMENT_TYPES.values() if kind.role is Role.SYSTEM}
+    by_role = {payment_type.code for payment_type in PAYMENT_TYPES.values() if payment_type.role is Role.SYSTEM}
 
     assert set(following.SYSTEM_ONLY) == by_role
     assert {row.payment_type for row in ROWS if row.wire_word is None} == by_role
@@ -66,11 +66,11 @@ def test_a_row_is_found_by_the_request_it_is_for(row: following.Following) -> No
     assert all(following.choose_following(row.payment_type, named, practice) is row for named in row.names)
 
 
-@pytest.mark.parametrize("kind", FOLLOW_UP_PAYMENT_TYPES)
-def test_what_no_row_names_may_not_follow(kind: str) -> None:
-    strangers = set(PAYMENT_TYPES) - set(PAYMENT_TYPES[kind].follows)
+@pytest.mark.parametrize("payment_type", FOLLOW_UP_PAYMENT_TYPES)
+def test_what_no_row_names_may_not_follow(payment_type: str) -> None:
+    strangers = set(PAYMENT_TYPES) - set(PAYMENT_TYPES[payment_type].follows)
 
-    assert [named for named in strangers if following.choose_following(kind, named)] == []
+    assert [named for named in strangers if following.choose_following(payment_type, named)] == []
 
 
 def test_only_an_incremental_authorization_raises_the_one_it_names() -> None:
@@ -111,7 +111,7 @@ def test_nothing_sets_a_closure_that_does_not_forbid_itself() -> None:
 
 
 def test_money_that_was_taken_can_be_given_back() -> None:
-    for kind in following.TAKEN:
-        assert following.choose_following("RF", kind) is not None
-        assert following.choose_following("RV", kind) is not None
-        assert NATURES[kind] in (Nature.TAKES, Nature.FOLLOWS)
+    for payment_type in following.TAKEN:
+        assert following.choose_following("RF", payment_type) is not None
+        assert following.choose_following("RV", payment_type) is not None
+        assert NATURES[payment_type] in (Nature.TAKES, Nature.FOLLOWS)

@@ -73,7 +73,7 @@ def test_only_what_stays_open_answers_pending() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "outcome", "state", "code", "recovery_task"),
+    ("payment_type", "outcome", "state", "code", "recovery_task"),
     [
         ("DB", payment.Outcome.APPROVED, payment.State.APPROVED, "000.100.110", None),
         ("PA", payment.Outcome.DECLINED, payment.State.DECLINED, "000.100.110", None),
@@ -86,11 +86,15 @@ def test_only_what_stays_open_answers_pending() -> None:
     ],
 )
 def test_a_verdict_completes_an_attempt(
-    kind: str, outcome: payment.Outcome, state: payment.State, code: str, recovery_task: payment.RecoveryTask | None
+    payment_type: str,
+    outcome: payment.Outcome,
+    state: payment.State,
+    code: str,
+    recovery_task: payment.RecoveryTask | None,
 ) -> None:
     verdict = payment.Verdict(outcome=outcome, code="000.100.110", details={"ExtendedDescription": "said"})
 
-    completion = complete(replace(STARTED, payment_type=kind), verdict, now=9)
+    completion = complete(replace(STARTED, payment_type=payment_type), verdict, now=9)
 
     assert (completion.payment.state, completion.payment.result_code) == (state, code)
     assert (completion.payment.completed_at, completion.recovery_task) == (9, recovery_task)
