@@ -56,11 +56,6 @@ class AuditReport(msgspec.Struct, kw_only=True):
         self.findings_count += len(findings)
         self.findings += findings[: max(0, self.findings_max - len(self.findings))]
 
-    def add_sums(self, purse: Purse, sums: Mapping[LedgerAccount, int]) -> None:
-        held = self.accounts.setdefault(purse, dict.fromkeys(LedgerAccount, 0))
-        for account, amount in sums.items():
-            held[account] += amount
-
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
     database: Database

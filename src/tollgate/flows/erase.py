@@ -59,7 +59,8 @@ async def wipe_old_accounts(app: App, channel: Channel) -> int:
     )
     firsts = dict.fromkeys([*mark.left, *[each.first_id for each in page if each.has_account]])
     left = tuple([first_id for first_id in firsts if not await _wipe(app, channel, first_id, before)])
-    moved = _move_on(mark, page, left)
+    at, last_id = (page[-1].created_at, page[-1].id) if page else (mark.at, mark.id)
+    moved = Bookmark(at, last_id, left)
     if moved != mark:
         # Another process may have moved the bookmark; then its value stays, and nothing is lost.
         await opening.replace_setting(app.database, name, written, msgspec.json.encode(moved).decode())
@@ -74,7 +75,3 @@ async def _wipe(app: App, channel: Channel, first_id: str, before: Instant) -> b
         return True
     # The write was refused: a follow-up came at this moment, or another process has wiped the account.
     return not await retention.has_open_chain(app.database, channel.merchant_id, first_id)
-
-
-def _move_on(mark: Bookmark, page: list[retention.OutlivedAccount], left: tuple[str, ...]) -> Bookmark:
-    return Bookmark(page[-1].created_at, page[-1].id, left) if page else Bookmark(mark.at, mark.id, left)

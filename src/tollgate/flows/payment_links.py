@@ -142,7 +142,9 @@ async def open_link(app: App, link_id: str, *, makes_checkout: bool = True) -> O
         if link is None or channel is None:
             return None
         opened = await _describe(app, channel, link)
-        if opened.status is not LinkStatus.OPEN or not makes_checkout or not _needs_checkout(app, opened):
+        checkout = opened.checkout
+        is_needed = checkout is None or checkout.must_be_replaced(app.clock.now(), is_awaited=opened.is_awaited)
+        if opened.status is not LinkStatus.OPEN or not makes_checkout or not is_needed:
             return opened
         await _make_checkout(app, channel, link)
     raise LookupError("a payment link changed whenever it was looked at")
@@ -158,11 +160,6 @@ async def leave_link_attempt(app: App, link_id: str, attempt_id: str) -> Payment
         with suppress(Refusal):
             await abandon_attempt(app, link.checkout_id, attempt_id)
     return link
-
-
-def _needs_checkout(app: App, opened: OpenedLink) -> bool:
-    checkout = opened.checkout
-    return checkout is None or checkout.must_be_replaced(app.clock.now(), is_awaited=opened.is_awaited)
 
 
 async def _is_awaited(app: App, checkout: Checkout | None, payment: Payment | None) -> bool:

@@ -3,12 +3,9 @@
 The same table decides and the same connectors are used as for any payment.
 """
 
-from collections.abc import Awaitable, Callable
-
 import msgspec
 
 from tollgate.catalog import codes
-from tollgate.connectors.exchange import Exchange
 from tollgate.contract import follow_ups
 from tollgate.operations import charging, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App
@@ -39,7 +36,7 @@ async def run_recovery_task(app: App, job: jobs.Job) -> bool:
     """Returns true when the recovery task is done and its job removed; false asks for another try later."""
     payment = await payments.find_payment(app.database, job.merchant_id, PaymentId(job.subject_id))
     if payment is None:
-        raise LookupError(f"job {job.id} speaks of a payment that does not exist")
+        raise LookupError(f"job {job.id} names a payment that does not exist")
     signing.trust(app, payment)
     if job.topic == RecoveryTask.EXPIRE:
         # No acquirer is asked, so this works without a configured address.
@@ -50,7 +47,9 @@ async def run_recovery_task(app: App, job: jobs.Job) -> bool:
         return await jobs.finish_job(app.database, job)
     channel = app.merchants.get_channel(payment.channel_id)
     route = routes.choose_route(app, channel, payment.test_mode, payment.brand)
-    return await _RECOVERY_TASKS[RecoveryTask(job.topic)](app, job, payment, route)
+    if job.topic == RecoveryTask.REVERSE:
+        return await reverse_doubtful(app, job, payment, route)
+    return await resolve_open(app, job, payment, route)
 
 
 async def reverse_doubtful(app: App, job: jobs.Job, payment: Payment, route: routes.Route) -> bool:
@@ -68,25 +67,21 @@ async def reverse_doubtful(app: App, job: jobs.Job, payment: Payment, route: rou
     return True
 
 
-async def inquire_open(app: App, job: jobs.Job, payment: Payment, route: routes.Route) -> bool:
-    return await _resolve(app, job, payment, route, route.connector.inquire(payment.id, route.approved_code))
-
-
-async def repeat_open(app: App, job: jobs.Job, payment: Payment, route: routes.Route) -> bool:
-    exchange = route.connector.repeat(
-        payment,
-        charging.get_wire_word(payment),
-        route.approved_code,
-        is_final=follow_ups.says_final(payment.echo),
-        was_accepted=payment.state is State.WAITING,
-    )
-    return await _resolve(app, job, payment, route, exchange)
-
-
-async def _resolve(app: App, job: jobs.Job, payment: Payment, route: routes.Route, exchange: Exchange) -> bool:
+async def resolve_open(app: App, job: jobs.Job, payment: Payment, route: routes.Route) -> bool:
+    """Asks the acquirer about an open payment, or repeats the request of a follow-up under the same key."""
     if payment.state not in OPEN_STATES:
         # It was completed in another way meanwhile.
         return await jobs.finish_job(app.database, job)
+    if job.topic == RecoveryTask.INQUIRE:
+        exchange = route.connector.inquire(payment.id, route.approved_code)
+    else:
+        exchange = route.connector.repeat(
+            payment,
+            charging.get_wire_word(payment),
+            route.approved_code,
+            is_final=follow_ups.says_final(payment.echo),
+            was_accepted=payment.state is State.WAITING,
+        )
     answered = await app.dispatch(exchange, route.wire, label="recovery request")
     verdict = await charging.check_lateness(app, payment, answered)
     if verdict.outcome not in DECIDED:
@@ -118,15 +113,8 @@ async def expire_waiting(app: App, job: jobs.Job, payment: Payment) -> bool:
     )
 
 
-_RECOVERY_TASKS: dict[RecoveryTask, Callable[[App, jobs.Job, Payment, routes.Route], Awaitable[bool]]] = {
-    RecoveryTask.REVERSE: reverse_doubtful,
-    RecoveryTask.INQUIRE: inquire_open,
-    RecoveryTask.REPEAT: repeat_open,
-}
-
-
 def make_reversal(app: App, payment: Payment, verdict: Verdict) -> Payment:
-    """The reversal is a transaction of its own, so that reports show both."""
+    """Returns the reversal as a payment of its own, so that reports show both."""
     return msgspec.structs.replace(
         charging.start_after(app, payment, "RV", payment.ndc),
         merchant_transaction_id=payment.merchant_transaction_id,

@@ -81,12 +81,17 @@ async def make_run(app: App, job: jobs.Job) -> bool:
     if payment is None:
         end = await find_end(app, schedule, run)
         if end is not None:
-            return await drop_run(app, job, run, end)
+            ended = msgspec.structs.replace(run, state=end, completed_at=app.clock.now())
+            unit = [*schedules.move_run_writes(run, ended), *jobs.finish_job_writes(job)]
+            return await app.database.write(unit, label="run dropped")
         if await is_doubtful(app, run):
             return False
         payment = await try_to_pay(app, job, schedule, payment_id)
     if isinstance(payment, Refusal):
-        return await end_unpayable(app, job, run, schedule, payment.result.code)
+        code = payment.result.code
+        failed = msgspec.structs.replace(run, state=RunState.FAILED, result_code=code, completed_at=app.clock.now())
+        ending = [*_stop_writes(schedule, code, app), *jobs.finish_job_writes(job)]
+        return await app.database.write([*schedules.move_run_writes(run, failed), *ending], label="run refused")
     return payment is not None and await finish_try(app, job, run, schedule, signing.trust(app, payment))
 
 
@@ -161,36 +166,16 @@ async def finish_try(app: App, job: jobs.Job, run: Run, schedule: Schedule, paym
         return False
     now, code = app.clock.now(), payment.result_code
     tried = msgspec.structs.replace(run, tries=run.tries + 1, payment_id=payment.id, result_code=code, completed_at=now)
+    pause = app.retrying.find_pause(tried.tries, code) if schedule.state is ScheduleState.ACTIVE else None
+    further = jobs.finish_job_writes(job)
     if payment.state is State.APPROVED:
-        made = msgspec.structs.replace(tried, state=RunState.MADE)
-        return await app.database.write(
-            [*schedules.move_run_writes(run, made), *jobs.finish_job_writes(job)], label="run result"
-        )
-    pause = app.retrying.find_pause(tried.tries, code)
-    if pause is not None and schedule.state is ScheduleState.ACTIVE:
-        return await app.database.write(
-            [*schedules.move_run_writes(run, tried), *jobs.postpone_job_writes(job, now + pause)], label="run result"
-        )
-    failed = msgspec.structs.replace(tried, state=RunState.FAILED)
-    ending = _stop_writes(schedule, code, app) if ends_series(code) else []
-    return await app.database.write(
-        [*schedules.move_run_writes(run, failed), *ending, *jobs.finish_job_writes(job)], label="run result"
-    )
-
-
-async def end_unpayable(app: App, job: jobs.Job, run: Run, schedule: Schedule, code: str) -> bool:
-    failed = msgspec.structs.replace(run, state=RunState.FAILED, result_code=code, completed_at=app.clock.now())
-    return await app.database.write(
-        [*schedules.move_run_writes(run, failed), *_stop_writes(schedule, code, app), *jobs.finish_job_writes(job)],
-        label="run refused",
-    )
-
-
-async def drop_run(app: App, job: jobs.Job, run: Run, state: RunState) -> bool:
-    ended = msgspec.structs.replace(run, state=state, completed_at=app.clock.now())
-    return await app.database.write(
-        [*schedules.move_run_writes(run, ended), *jobs.finish_job_writes(job)], label="run dropped"
-    )
+        tried = msgspec.structs.replace(tried, state=RunState.MADE)
+    elif pause is not None:
+        further = jobs.postpone_job_writes(job, now + pause)
+    else:
+        tried = msgspec.structs.replace(tried, state=RunState.FAILED)
+        further += _stop_writes(schedule, code, app) if ends_series(code) else []
+    return await app.database.write([*schedules.move_run_writes(run, tried), *further], label="run result")
 
 
 def _stop_writes(schedule: Schedule, code: str, app: App) -> list[Write]:

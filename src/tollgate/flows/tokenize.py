@@ -41,7 +41,7 @@ async def follow_token(app: App, job: jobs.Job) -> bool:
     for _ in range(_LOOKS_MAX):
         stored = await registrations.find_sealed_registration(app.database, job.merchant_id, job.subject_id)
         if stored is None:
-            raise LookupError(f"job {job.id} speaks of a registration that does not exist")
+            raise LookupError(f"job {job.id} names a registration that does not exist")
         match stored[0].state:
             case RegistrationState.PENDING:
                 return False
@@ -92,8 +92,9 @@ async def _update(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
     token = None if answer is None else _choose_token(app, registration.network_token, answer)
     if answer is None or token is None:
         return await jobs.finish_job(app.database, job)
-    card = renew_card_summary(registration.card, answer.card)
-    if card == registration.card and _is_same(token, registration.network_token):
+    card, known = renew_card_summary(registration.card, answer.card), registration.network_token
+    is_same = known is not None and msgspec.structs.replace(token, updated_at=known.updated_at) == known
+    if card == registration.card and is_same:
         return await jobs.finish_job(app.database, job)
     unit = _write_change(app, stored, token, answer, card)
     return True if await app.database.write([*unit, *jobs.finish_job_writes(job)], label="token stored") else None
@@ -153,10 +154,6 @@ def _choose_token(app: App, known: NetworkToken | None, answer: tokens.TokenAnsw
     if answer.state is not TokenState.DELETED:
         return None
     return msgspec.structs.replace(known, state=TokenState.DELETED, updated_at=card_summary.updated_at)
-
-
-def _is_same(token: NetworkToken, known: NetworkToken | None) -> bool:
-    return known is not None and msgspec.structs.replace(token, updated_at=known.updated_at) == known
 
 
 def _write_change(

@@ -4,7 +4,7 @@ A running server may change a chain between two reads, so a doubtful one is read
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof, check_chain, check_entries, make_finding, sum_expected_accounts
 from tollgate.payments.completion import list_entries, may_have_taken
 from tollgate.payments.following import Action
-from tollgate.payments.ledger import Entry
+from tollgate.payments.ledger import Entry, LedgerAccount
 from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payment, RecoveryTask, State
 from tollgate.store import audit as audited
 from tollgate.store import opening
@@ -62,7 +62,9 @@ async def check_chains(audit: auditing.Audit) -> None:
     database, report = audit.database, audit.report
     rules = Rules(audit.keyring, int(await opening.get_setting(database, auditing.EVENTS_KEPT_SINCE, "0")))
     async for page in audited.walk_chains(database):
-        chains = group_chains(page)
+        chains: dict[Key, list[audited.AuditedPayment]] = {}
+        for payment_row in page:
+            chains.setdefault((payment_row.merchant_id, payment_row.first_id), []).append(payment_row)
         doubtful = await list_chain_findings(database, rules, chains)
         for pause_s in audit.pauses_s:
             if not doubtful:
@@ -79,20 +81,14 @@ async def check_chains(audit: auditing.Audit) -> None:
         audit.count("payments", len(page))
 
 
-def group_chains(page: Iterable[audited.AuditedPayment]) -> dict[Key, list[audited.AuditedPayment]]:
-    chains: dict[Key, list[audited.AuditedPayment]] = {}
-    for payment_row in page:
-        chains.setdefault((payment_row.merchant_id, payment_row.first_id), []).append(payment_row)
-    return chains
-
-
 def note_accounts(report: auditing.AuditReport, payment_rows: Sequence[audited.AuditedPayment]) -> None:
     members = sort_members(payment_rows)
     if members and members[0].chain_id is None:
         first = members[0]
-        report.add_sums(
-            auditing.Purse(first.merchant_id, first.channel_id, first.money.currency), sum_expected_accounts(members)
-        )
+        purse = auditing.Purse(first.merchant_id, first.channel_id, first.money.currency)
+        sums = report.accounts.setdefault(purse, dict.fromkeys(LedgerAccount, 0))
+        for account, amount in sum_expected_accounts(members).items():
+            sums[account] += amount
 
 
 def sort_members(payment_rows: Sequence[audited.AuditedPayment]) -> list[Payment]:
@@ -202,7 +198,7 @@ def check_announced(rules: Rules, payment: Payment, evidence: Evidence) -> list[
         if found != event:
             text = "is missing" if found is None else "does not say what the payment says"
             text = f"the event of {payment.payment_type} {payment.id} {text}"
-            findings.append(_make_finding(Proof.EVENT, "outbox", payment, event.id, text))
+            findings.append(make_finding(payment, Proof.EVENT, text, table="outbox", row_id=event.id))
     return findings
 
 
@@ -211,8 +207,4 @@ def check_recovery_tasks(payment: Payment, evidence: Evidence) -> list[Finding]:
     if not expected or not evidence.job_ids.isdisjoint(expected):
         return []
     text = f"the recovery task of {payment.payment_type} {payment.id}, whose fate is open, is missing"
-    return [_make_finding(Proof.JOB, "jobs", payment, " or ".join(expected), text)]
-
-
-def _make_finding(proof: Proof, table: str, payment: Payment, row_id: str, text: str) -> Finding:
-    return Finding(proof=proof, table=table, merchant_id=payment.merchant_id, row_id=row_id, text=text)
+    return [make_finding(payment, Proof.JOB, text, table="jobs", row_id=" or ".join(expected))]

@@ -11,7 +11,7 @@ from tollgate.connectors import sepa, sepa_files
 from tollgate.flows import auditing
 from tollgate.flows.sepa_files import FILE_NOUN
 from tollgate.operations.signing import has_signature
-from tollgate.payments.audit import Finding, Proof
+from tollgate.payments.audit import Finding, Proof, make_finding
 from tollgate.payments.authentication import AuthenticationRow, Stage
 from tollgate.payments.following import Action
 from tollgate.payments.payment import Payment, State
@@ -130,15 +130,8 @@ def check_instructed(
             text = "was taken back by nothing in its chain"
         else:
             continue
-        findings.append(
-            Finding(
-                proof=Proof.INSTRUCTION,
-                table="instructions",
-                merchant_id=payment.merchant_id,
-                row_id=payment.id,
-                text=f"{payment.payment_type} {payment.id} succeeded, and {text}",
-            )
-        )
+        text = f"{payment.payment_type} {payment.id} succeeded, and {text}"
+        findings.append(make_finding(payment, Proof.INSTRUCTION, text, table="instructions"))
     return findings
 
 

@@ -70,8 +70,11 @@ def check_chain(members: Sequence[Payment], entries: Entries) -> list[Finding]:
     return [*findings, *_check_accounts(members, entries)]
 
 
-def make_finding(payment: Payment, proof: Proof, text: str) -> Finding:
-    return Finding(proof=proof, table="payments", merchant_id=payment.merchant_id, row_id=payment.id, text=text)
+def make_finding(
+    payment: Payment, proof: Proof, text: str, *, table: str = "payments", row_id: str | None = None
+) -> Finding:
+    row_id = row_id or payment.id
+    return Finding(proof=proof, table=table, merchant_id=payment.merchant_id, row_id=row_id, text=text)
 
 
 def _check_numbers(members: Sequence[Payment], shown_max: int = 5) -> _Flaws:
@@ -196,14 +199,8 @@ def check_entries(payment: Payment, entries: Entries) -> list[Finding]:
             text = f"its {', '.join(names)} does not fit {payment.payment_type} {payment.id}"
         else:
             continue
-        findings.append(make_entry_finding(expected, text))
+        findings.append(make_finding(payment, Proof.LEDGER, text, table="ledger_entries", row_id=expected.id))
     return findings
-
-
-def make_entry_finding(entry: Entry, text: str) -> Finding:
-    return Finding(
-        proof=Proof.LEDGER, table="ledger_entries", merchant_id=entry.merchant_id, row_id=entry.id, text=text
-    )
 
 
 def sum_accounts(entries: Iterable[Entry]) -> dict[LedgerAccount, int]:

@@ -67,20 +67,17 @@ def find_checkout_end(completed: Payment, seen_revision: int | None = None) -> C
     checkout_id = completed.checkout_id
     if checkout_id is None or completed.chain_id is not None:
         return None
-    if completed.state in _holding(NATURES[completed.payment_type]):
+    nature = NATURES[completed.payment_type]
+    if completed.state in (OPEN_STATES if nature is Nature.GIVES else _UNRESOLVED):
         return None
     return CheckoutEnd(
         id=checkout_id,
         merchant_id=completed.merchant_id,
         subject_id=completed.id,
         is_done=completed.state is State.APPROVED,
-        is_sole=NATURES[completed.payment_type] is Nature.TAKES,
+        is_sole=nature is Nature.TAKES,
         seen_revision=seen_revision,
     )
-
-
-def _holding(nature: Nature) -> frozenset[State]:
-    return OPEN_STATES if nature is Nature.GIVES else _UNRESOLVED
 
 
 def get_known_verdict(decided: Payment) -> Verdict:

@@ -63,7 +63,7 @@ async def run_round(worker: Worker, app: App) -> int:
         return 0
 
 
-async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[None]]) -> None:
+async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[object]]) -> None:
     """Runs all items at once, so that a silent acquirer delays nobody; the caller bounds how many there are.
 
     An item that raises does not disturb the others; it stays in the store and comes again.
@@ -72,7 +72,7 @@ async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[
 
 
 async def run_as_they_come(
-    find: Callable[[int], Awaitable[Sequence[_Item]]], run_one: Callable[[_Item], Awaitable[None]], *, at_once: int
+    find: Callable[[int], Awaitable[Sequence[_Item]]], run_one: Callable[[_Item], Awaitable[object]], *, at_once: int
 ) -> int:
     """Finds more while some are under way, so that one that hangs blocks no other; returns how many it found.
 
@@ -97,7 +97,7 @@ async def run_as_they_come(
         await asyncio.gather(*under_way, return_exceptions=True)
 
 
-async def _run_guarded(item: _Item, run_one: Callable[[_Item], Awaitable[None]]) -> None:
+async def _run_guarded(item: _Item, run_one: Callable[[_Item], Awaitable[object]]) -> None:
     try:
         await run_one(item)
     except Exception:

@@ -9,7 +9,6 @@ from functools import partial
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.erase import erase_registration, wipe_old_accounts
 from tollgate.operations.app import App
-from tollgate.payments.registration import Registration
 from tollgate.store import checkouts, merchants, registrations
 from tollgate.store.database import Database
 from tollgate.store.opening import get_setting
@@ -65,12 +64,8 @@ async def follow_scripts(app: App) -> int:
 
 async def erase_registrations(app: App) -> int:
     outlived = await registrations.list_outlived(app.database, app.clock.now(), LIMITS.erase_batch)
-    await run_each(outlived, partial(_erase, app))
+    await run_each(outlived, partial(erase_registration, app))
     return len(outlived)
-
-
-async def _erase(app: App, outlived: Registration) -> None:
-    await erase_registration(app, outlived)
 
 
 async def wipe_accounts(app: App) -> int:
