@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from tollgate.catalog import codes
 from tollgate.catalog.declines import DECLINES
 from tollgate.catalog.result_rows import ROWS_BY_GROUP
 from tollgate.catalog.result_rows.row import Cause, Origin
-from tollgate.values import Result
+from tollgate.values import Fault, InvalidParameters, Result
 
 
 class Group(NamedTuple):
@@ -93,6 +94,11 @@ CAUSES: Mapping[str, Cause] = MappingProxyType(
 def get_result(code: str) -> Result:
     """Returns the row of a code; a code without a row is a bug, hence a KeyError."""
     return RESULTS[code]
+
+
+def make_invalid(*faults: Fault) -> InvalidParameters:
+    """Makes the refusal of a request with faults in its parameters."""
+    return InvalidParameters(RESULTS[codes.INVALID_REQUEST], list(faults))
 
 
 def is_success(code: str) -> bool:

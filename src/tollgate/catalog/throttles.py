@@ -13,7 +13,6 @@ from typing import Literal
 from tollgate.catalog.limits import LIMITS
 from tollgate.values import SECOND
 
-_MINUTE_S = 60
 _HOUR_S = 3600
 _MANY = 12_000
 """A minute's share of one entity, 200 a second: more than a busy shop sends, less than a host can serve."""
@@ -33,7 +32,7 @@ class Throttle:
     counted_by: Literal["entity", "id", "row", "address"]
     """Requests are counted by caller, by id, by the row of the id (which all processes share) or by address."""
     count: int
-    window_s: int
+    window_s: int = 60
     is_on: bool = False
     """It applies on a test host without being switched on."""
     has_rules: bool = False
@@ -42,7 +41,7 @@ class Throttle:
 
 _ROWS = (
     # The specification sets this number, and it applies to all processes together.
-    Throttle("read_checkout", "row", 2, _MINUTE_S, is_on=True),
+    Throttle("read_checkout", "row", 2, is_on=True),
     Throttle(
         "submit_checkout",
         "address",
@@ -53,52 +52,52 @@ _ROWS = (
     Throttle(
         "abandon_checkout", "address", LIMITS.checkout_attempts_per_address_max, LIMITS.checkout_lifetime // SECOND
     ),
-    Throttle(WRONG_TOKEN, "address", 60, _MINUTE_S),
-    Throttle("create_checkout", "entity", _MANY, _MINUTE_S, has_rules=True),
-    Throttle("update_checkout", "id", _PER_ID, _MINUTE_S, has_rules=True),
-    Throttle("delete_checkout", "id", _PER_ID, _MINUTE_S),
-    Throttle("create_payment_link", "entity", _MANY, _MINUTE_S, has_rules=True),
-    Throttle("read_payment_link", "id", _READS, _MINUTE_S),
-    Throttle("delete_payment_link", "id", _PER_ID, _MINUTE_S),
-    Throttle("read_link_payment", "id", _READS, _MINUTE_S),
-    Throttle("payment_link_page", "address", _PAGES, _MINUTE_S),
+    Throttle(WRONG_TOKEN, "address", 60),
+    Throttle("create_checkout", "entity", _MANY, has_rules=True),
+    Throttle("update_checkout", "id", _PER_ID, has_rules=True),
+    Throttle("delete_checkout", "id", _PER_ID),
+    Throttle("create_payment_link", "entity", _MANY, has_rules=True),
+    Throttle("read_payment_link", "id", _READS),
+    Throttle("delete_payment_link", "id", _PER_ID),
+    Throttle("read_link_payment", "id", _READS),
+    Throttle("payment_link_page", "address", _PAGES),
     Throttle(
         "leave_link_attempt", "address", LIMITS.checkout_attempts_per_address_max, LIMITS.checkout_lifetime // SECOND
     ),
-    Throttle("payment_link_files", "address", _PAGES, _MINUTE_S),
-    Throttle("create_payment", "entity", _MANY, _MINUTE_S, has_rules=True),
-    Throttle("read_payment", "id", _READS, _MINUTE_S),
-    Throttle("follow_up", "id", _PER_ID, _MINUTE_S, has_rules=True),
-    Throttle("create_registration", "entity", _MANY, _MINUTE_S, has_rules=True),
+    Throttle("payment_link_files", "address", _PAGES),
+    Throttle("create_payment", "entity", _MANY, has_rules=True),
+    Throttle("read_payment", "id", _READS),
+    Throttle("follow_up", "id", _PER_ID, has_rules=True),
+    Throttle("create_registration", "entity", _MANY, has_rules=True),
     Throttle("read_registration", "id", _STORED_READS, _HOUR_S),
     Throttle("read_secure_registration", "id", _STORED_READS, _HOUR_S),
-    Throttle("update_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
-    Throttle("delete_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
-    Throttle("extend_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
-    Throttle("pay_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
-    Throttle("authenticate", "entity", _MANY, _MINUTE_S, has_rules=True),
-    Throttle("read_authentication", "id", _READS, _MINUTE_S),
-    Throttle("schedule", "entity", _MANY, _MINUTE_S, has_rules=True),
+    Throttle("update_registration", "id", _PER_ID, has_rules=True),
+    Throttle("delete_registration", "id", _PER_ID, has_rules=True),
+    Throttle("extend_registration", "id", _PER_ID, has_rules=True),
+    Throttle("pay_registration", "id", _PER_ID, has_rules=True),
+    Throttle("authenticate", "entity", _MANY, has_rules=True),
+    Throttle("read_authentication", "id", _READS),
+    Throttle("schedule", "entity", _MANY, has_rules=True),
     Throttle("read_schedule", "id", _STORED_READS, _HOUR_S),
-    Throttle("reschedule", "id", _PER_ID, _MINUTE_S),
-    Throttle("deschedule", "id", _PER_ID, _MINUTE_S),
-    Throttle("delete_schedule", "id", _PER_ID, _MINUTE_S),
-    Throttle("query", "id", _READS, _MINUTE_S, has_rules=True),
-    Throttle("query_list", "entity", _LISTS, _MINUTE_S, has_rules=True),
-    Throttle("reconciliations", "entity", _LISTS, _MINUTE_S, has_rules=True),
-    Throttle("result_codes", "address", _LISTS, _MINUTE_S),
-    Throttle("describe_form", "address", _PAGES, _MINUTE_S),
-    Throttle("send_to_provider", "address", _PAGES, _MINUTE_S),
-    Throttle("shopper_arrives", "address", _PAGES, _MINUTE_S),
-    Throttle("shopper_submits", "address", _PAGES, _MINUTE_S),
-    Throttle("static", "address", _PAGES, _MINUTE_S),
-    Throttle("payment_form_script", "address", _PAGES, _MINUTE_S),
-    Throttle("payment_form_files", "address", _PAGES, _MINUTE_S),
-    Throttle("payment_form_frame", "address", _PAGES, _MINUTE_S),
+    Throttle("reschedule", "id", _PER_ID),
+    Throttle("deschedule", "id", _PER_ID),
+    Throttle("delete_schedule", "id", _PER_ID),
+    Throttle("query", "id", _READS, has_rules=True),
+    Throttle("query_list", "entity", _LISTS, has_rules=True),
+    Throttle("reconciliations", "entity", _LISTS, has_rules=True),
+    Throttle("result_codes", "address", _LISTS),
+    Throttle("describe_form", "address", _PAGES),
+    Throttle("send_to_provider", "address", _PAGES),
+    Throttle("shopper_arrives", "address", _PAGES),
+    Throttle("shopper_submits", "address", _PAGES),
+    Throttle("static", "address", _PAGES),
+    Throttle("payment_form_script", "address", _PAGES),
+    Throttle("payment_form_files", "address", _PAGES),
+    Throttle("payment_form_frame", "address", _PAGES),
     # An issuer or a network calls for all its cardholders from a few addresses.
-    Throttle("take_result", "address", _MANY, _MINUTE_S),
-    Throttle("take_method", "address", _MANY, _MINUTE_S),
-    Throttle("take_token_event", "address", _MANY, _MINUTE_S),
+    Throttle("take_result", "address", _MANY),
+    Throttle("take_method", "address", _MANY),
+    Throttle("take_token_event", "address", _MANY),
 )
 
 THROTTLES: Mapping[str, Throttle] = MappingProxyType({row.operation: row for row in _ROWS})

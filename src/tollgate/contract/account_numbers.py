@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from tollgate.catalog import card_numbers, codes
+from tollgate.catalog import card_numbers
 from tollgate.catalog.parameters.names import Resolved, resolve
 from tollgate.catalog.parameters.row import Parameter, Secrecy
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import make_invalid
 from tollgate.values import Fault, InvalidParameters
 
 _IBAN = "bankAccount.iban"
@@ -69,7 +69,7 @@ def fault_numbers(names: Iterable[str]) -> list[Fault]:
 
 
 def refuse_numbers(names: Iterable[str]) -> InvalidParameters:
-    return InvalidParameters(get_result(codes.INVALID_REQUEST), fault_numbers(names))
+    return make_invalid(*fault_numbers(names))
 
 
 def clean_name(name: str) -> str:

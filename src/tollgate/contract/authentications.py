@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog import codes
 from tollgate.catalog.parameters.names import WORDS
 from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.payment_types import PAYMENT_TYPES
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import make_invalid
 from tollgate.catalog.rule_rows.people import MANDATORY_BILLING_FIELDS, MANDATORY_BROWSER_FIELDS
 from tollgate.catalog.shape import is_true
 from tollgate.contract.details import read_browser
@@ -17,7 +16,7 @@ from tollgate.contract.registered import asks_to_register
 from tollgate.contract.standing import begins_series, is_by_merchant
 from tollgate.payments.accounts import CardAccount, Instrument
 from tollgate.payments.authentication import AuthenticationRequest, Browser
-from tollgate.values import Fault, InvalidParameters
+from tollgate.values import Fault
 
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
@@ -70,7 +69,7 @@ def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) ->
     needed = (*(MANDATORY_BROWSER_FIELDS if has_browser else ()), *(() if is_lenient else MANDATORY_BILLING_FIELDS))
     faults = [Fault(name, "may not be empty when 3D Secure runs") for name in needed if name not in echo]
     if faults:
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), faults)
+        raise make_invalid(*faults)
 
 
 BROWSER_FIELDS: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from tollgate.catalog.brand_rows import Brand
 from tollgate.catalog.brands import find_brand
 from tollgate.catalog.parameters.names import PARAMETERS, WORDS, first_word, resolve
 from tollgate.catalog.parameters.row import Use
-from tollgate.catalog.results import get_result, is_success
+from tollgate.catalog.results import get_result, is_success, make_invalid
 from tollgate.catalog.shape import is_true
 from tollgate.contract import objections
 from tollgate.contract.answers import Answer, Envelope, encode_answer
@@ -24,7 +24,7 @@ from tollgate.contract.shopper_urls import make_checkout_return_url
 from tollgate.payments.checkout import Checkout, CheckoutKind
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode, list_amounts
-from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths
+from tollgate.values import Fault, Instant, Money, Refusal, read_hundredths
 
 _SESSION_GONE = "No payment session found for the requested id: it was read, it has expired, or it is of another host"
 
@@ -184,8 +184,7 @@ def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
     """Returns the registration that the shopper chose, if any; it must be one that the merchant offered."""
     chosen = fields.values.get("registrationId")
     if chosen is not None and chosen not in list_offered(prepared):
-        fault = Fault("registrationId", "is not offered by this checkout", chosen)
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [fault])
+        raise make_invalid(Fault("registrationId", "is not offered by this checkout", chosen))
     return chosen
 
 
@@ -215,7 +214,7 @@ def override_payment_type(fields: Fields, prepared: Mapping[str, str], brand: st
 def get_return_url(fields: Fields) -> str:
     address = fields.values.get("shopperResultUrl")
     if address is None:
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("shopperResultUrl", "may not be empty")])
+        raise make_invalid(Fault("shopperResultUrl", "may not be empty"))
     return address
 
 

@@ -12,7 +12,7 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.names import IGNORED_BESIDE, NAMES_KEPT, PARAMETERS, first_word, resolve
 from tollgate.catalog.parameters.row import Parameter, Secrecy
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, make_invalid
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.rules import check_rules
 from tollgate.contract import account_numbers
@@ -89,7 +89,7 @@ def _refuse_hostile(parts: list[str]) -> None:
 def _refused(name: str, message: str) -> InvalidParameters:
     """Makes a refusal with the name in a form that is safe to show."""
     shown = name[:_SHOWN_NAME_MAX].encode("ascii", "replace").decode().replace("\0", "?")
-    return InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(shown, message)])
+    return make_invalid(Fault(shown, message))
 
 
 _IDENTITY_NAMES = {
@@ -118,7 +118,7 @@ def read_identity(pairs: Pairs) -> Identity:
     for name, value in [pair for pair in pairs if pair[0] in _IDENTITY_NAMES]:
         member = _IDENTITY_NAMES[name]
         if member in found:
-            raise _faulty(name, "must not be repeated")
+            raise make_invalid(Fault(name, "must not be repeated"))
         found[member] = value
     password = found.get("password")
     # One public plugin glues a second query to the entity with another question mark.
@@ -130,13 +130,9 @@ def check_entity_id(identity: Identity) -> None:
     """Refuses a request that names no entity, or something that cannot be one."""
     row = PARAMETERS["entityId"]
     if identity.entity_id is None:
-        raise _faulty(row.name, "may not be empty")
+        raise make_invalid(Fault(row.name, "may not be empty"))
     if not row.shape.accepts(identity.entity_id):
-        raise _faulty(row.name, row.shape.message)
-
-
-def _faulty(name: str, message: str) -> InvalidParameters:
-    return InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(name, message)])
+        raise make_invalid(Fault(row.name, row.shape.message))
 
 
 _ADDRESSES = frozenset(map(first_word, IGNORED_BESIDE))
@@ -205,9 +201,7 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         # Rules see acceptable fields only, and two rules may find the same one missing.
         faulty = {fault.name for fault in faults}
         faults += dict.fromkeys(fault for fault in broken if fault.name not in faulty)
-        raise InvalidParameters(
-            get_result(codes.INVALID_REQUEST), [account_numbers.clean_fault(fault, values) for fault in faults]
-        )
+        raise make_invalid(*(account_numbers.clean_fault(fault, values) for fault in faults))
     return Fields(values, present, echo)
 
 

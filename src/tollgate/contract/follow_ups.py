@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, make_invalid
 from tollgate.contract.fields import Fields
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_simulator_overrides, read_test_mode
@@ -57,15 +57,13 @@ def check_reference(fields: Fields, named_id: str, channel: Channel) -> None:
 
 
 def make_unknown_reference(fields: Fields) -> InvalidParameters:
-    fault = Fault(_REFERENCE, "names no payment of this merchant", find_reference(fields))
-    return InvalidParameters(get_result(codes.INVALID_REQUEST), [fault])
+    return make_invalid(Fault(_REFERENCE, "names no payment of this merchant", find_reference(fields)))
 
 
 def check_lifecycle(sent: str | None, known: str | None) -> None:
     """Refuses a lifecycle id that contradicts the one of the chain; a chain without one takes any."""
     if sent is not None and known not in (None, sent):
-        fault = Fault("lifecycleId", "must be that of the payment it follows", sent)
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [fault])
+        raise make_invalid(Fault("lifecycleId", "must be that of the payment it follows", sent))
 
 
 # ---- what later transactions ask of the fields that were stored with a payment ----

@@ -12,7 +12,7 @@ from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.parameters.names import first_word
 from tollgate.catalog.payment_types import AUTHENTICATION
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, make_invalid
 from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES
 from tollgate.contract import objections, registered
 from tollgate.contract.accounts import read_account, show_account
@@ -25,7 +25,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Authentication, Details, Order, ProcessingCode, TestMode, list_amounts
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import RegisteredAccount
-from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
+from tollgate.values import Fault, Money, Refusal, read_hundredths
 
 
 def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
@@ -40,7 +40,7 @@ def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
             faults.append(Fault(override.name, override.shape.message, value))
         simulator_overrides[override.key] = value
     if faults:
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), faults)
+        raise make_invalid(*faults)
     return simulator_overrides
 
 
@@ -129,7 +129,7 @@ def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard
         brand = _detect(values, opened)
     if brand is None:
         message = "is not a brand of this gateway" if code else "cannot be told from the card number"
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("paymentBrand", message, code)])
+        raise make_invalid(Fault("paymentBrand", message, code))
     if brand.account is AccountType.WALLET and not brand.wallet:
         raise Refusal(get_result(codes.METHOD_UNAVAILABLE), f"{brand.code} is not available on this channel")
     return brand
@@ -315,7 +315,7 @@ def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -
 def _check_brand(brand: Brand, payment_type: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
     check_fit(brand, payment_type, money, channel)
     if brand.needs_return and payment_type != AUTHENTICATION and "shopperResultUrl" not in values:
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("shopperResultUrl", "may not be empty")])
+        raise make_invalid(Fault("shopperResultUrl", "may not be empty"))
 
 
 def read_processing_code(values: Mapping[str, str]) -> ProcessingCode:

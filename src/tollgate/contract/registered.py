@@ -11,7 +11,7 @@ from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Brand
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import make_invalid
 from tollgate.catalog.shape import is_true
 from tollgate.contract.accounts import hide_proof
 from tollgate.contract.fields import Fields
@@ -21,7 +21,7 @@ from tollgate.payments import accounts
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import RegisteredAccount
-from tollgate.values import Fault, InvalidParameters, RegistrationId, Secret
+from tollgate.values import Fault, RegistrationId, Secret
 
 _ID, _CREATE, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
 
@@ -65,7 +65,7 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
     named = fields.values.get("paymentBrand")
     if named not in (None, brand.code) and not is_lenient:
         message = f"the registration is of {brand.code}"
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("paymentBrand", message, named)])
+        raise make_invalid(Fault("paymentBrand", message, named))
 
 
 def take_registered(

@@ -13,7 +13,7 @@ from tollgate.catalog.brand_rows import Brand, Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, make_invalid
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
 from tollgate.contract.fields import Fields, is_never_stored, merge_echo
 from tollgate.contract.objections import find_content_objection, find_fraction_objection
@@ -24,7 +24,7 @@ from tollgate.payments import accounts
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.registration import InitialPayment, Registration
-from tollgate.values import Fault, Instant, InvalidParameters, Refusal, RegistrationId, to_datetime
+from tollgate.values import Fault, Instant, Refusal, RegistrationId, to_datetime
 
 _FORCED_CODE = "customParameters[forceResultCode]"
 _SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
@@ -150,7 +150,7 @@ def _read_changes(fields: Fields, account: accounts.Instrument | None) -> dict[s
     sent = [name for name in fields.values if first_word(name) in WORDS[Use.ACCOUNT] and not is_never_stored(name)]
     unknown = [Fault(name, "is not part of the account stored here") for name in sent if name not in members]
     if unknown:
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), unknown)
+        raise make_invalid(*unknown)
     return {members[name]: _READERS.get(members[name], str)(fields.values[name]) for name in sent}
 
 

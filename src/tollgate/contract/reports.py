@@ -16,7 +16,7 @@ from tollgate import values
 from tollgate.catalog import codes
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Reconciliation
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, make_invalid
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Answer, Envelope, Json, answer_payment, encode_answer, render_payment
@@ -61,7 +61,7 @@ def _seal(place: Place, channel: Channel, filters: Search | Period, keyring: Key
 
 def _refuse(text: str) -> values.InvalidParameters:
     message = "must be the cursor of an earlier page of this list, with the same filters"
-    return values.InvalidParameters(get_result(codes.INVALID_REQUEST), [values.Fault(_NAME, message, text)])
+    return make_invalid(values.Fault(_NAME, message, text))
 
 
 _DAY_LENGTH = len("yyyy-MM-dd")

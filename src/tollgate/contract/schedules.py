@@ -11,7 +11,7 @@ from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, make_invalid
 from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, render_rest, render_result
 from tollgate.contract.fields import Fields, merge_echo
 from tollgate.contract.jobs import JobPlan, read_plan, render_plan
@@ -116,7 +116,7 @@ def _check_series(values: Mapping[str, str]) -> None:
     wrong = [(name, text) for name, text in sent if text != _SERIES[name]]
     faults = [Fault(name, f"must be {_SERIES[name]} in a schedule", text) for name, text in wrong]
     if faults:
-        raise InvalidParameters(get_result(codes.INVALID_REQUEST), faults)
+        raise make_invalid(*faults)
 
 
 def _keep(fields: Fields) -> dict[str, str]:
