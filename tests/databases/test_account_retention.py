@@ -22,7 +22,7 @@ from tollgate.store import retention as aging
 from tollgate.store.database import Database
 from tollgate.store.instructions import InstructionState, find_instruction
 from tollgate.store.opening import get_setting, put_setting
-from tollgate.store.payments import find_payment, get_sealed_account
+from tollgate.store.payments import find_payment, find_sealed_account
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
 from tollgate.workers.upkeep import wipe_accounts
@@ -42,7 +42,7 @@ async def bank(db: Database) -> Bank:
 
 
 async def keeps_account(db: Database, payment_id: str) -> bool:
-    return await get_sealed_account(db, MERCHANT.id, PaymentId(payment_id)) is not None
+    return await find_sealed_account(db, MERCHANT.id, PaymentId(payment_id)) is not None
 
 
 async def wipe_all(bank: Bank) -> None:

@@ -23,7 +23,7 @@ from tollgate.store.database import Database
 from tollgate.store.instructions import InstructionState, find_instruction, list_filed
 from tollgate.store.merchants import insert_channel
 from tollgate.store.opening import open_database
-from tollgate.store.payments import get_sealed_account
+from tollgate.store.payments import find_sealed_account
 from tollgate.store.schema import instructions, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY, ChannelId, PaymentId, Secret
@@ -238,7 +238,7 @@ async def test_a_tampered_instruction_stays_out_and_stops_no_other(
 
 async def test_the_account_of_another_payment_opens_in_no_other_row(db: Database, bank: Bank) -> None:
     one, two = await bank.pay(), await bank.pay()
-    strange = await get_sealed_account(db, MERCHANT.id, PaymentId(two))
+    strange = await find_sealed_account(db, MERCHANT.id, PaymentId(two))
     await change(db, payments, one, sealed_account=strange)
     bank.wait()
 

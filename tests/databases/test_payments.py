@@ -27,7 +27,7 @@ from tollgate.store.payments import (
     complete_payment,
     completion_writes,
     find_payment,
-    get_sealed_account,
+    find_sealed_account,
     list_overdue,
     start_follow_up_writes,
     start_payment,
@@ -44,7 +44,7 @@ async def test_a_started_payment_is_read_back_as_it_was_written(db: Database) ->
     assert await start_payment(db, payment, b"sealed\x00bytes", None)
 
     assert await find_payment(db, MERCHANT, payment.id) == payment
-    assert await get_sealed_account(db, MERCHANT, payment.id) == b"sealed\x00bytes"
+    assert await find_sealed_account(db, MERCHANT, payment.id) == b"sealed\x00bytes"
 
 
 async def test_a_payment_with_only_what_it_must_have_is_read_back_too(db: Database) -> None:
@@ -53,7 +53,7 @@ async def test_a_payment_with_only_what_it_must_have_is_read_back_too(db: Databa
     assert await start_payment(db, payment, None, None)
 
     assert await find_payment(db, MERCHANT, payment.id) == payment
-    assert await get_sealed_account(db, MERCHANT, payment.id) is None
+    assert await find_sealed_account(db, MERCHANT, payment.id) is None
 
 
 async def test_a_payment_is_found_only_by_its_own_merchant(db: Database) -> None:
@@ -376,7 +376,7 @@ async def test_sealed_accounts_of_other_keys_are_listed_page_by_page_and_rewrapp
         assert not await SEALED_ACCOUNTS.rewrap(db, account, b"new: again")
     assert await SEALED_ACCOUNTS.list_page(db, None, b"new:", 10) == []
     moved = first_page[0]
-    assert await get_sealed_account(db, MERCHANT, PaymentId(moved.id)) == b"new:" + moved.sealed[4:]
+    assert await find_sealed_account(db, MERCHANT, PaymentId(moved.id)) == b"new:" + moved.sealed[4:]
 
 
 async def test_rewrapping_what_is_not_there_is_refused(db: Database) -> None:
@@ -385,4 +385,4 @@ async def test_rewrapping_what_is_not_there_is_refused(db: Database) -> None:
 
 async def test_the_account_of_an_unknown_payment_is_breakage(db: Database) -> None:
     with pytest.raises(LookupError):
-        await get_sealed_account(db, MERCHANT, make_payment().id)
+        await find_sealed_account(db, MERCHANT, make_payment().id)

@@ -277,7 +277,7 @@ async def close(app: App, payment: Payment, verdict: Verdict) -> bool:
 
 
 async def _recall(app: App, payment: Payment, cvv: Secret | None) -> Order:
-    sealed = await payments.get_sealed_account(app.database, payment.merchant_id, payment.id)
+    sealed = await payments.find_sealed_account(app.database, payment.merchant_id, payment.id)
     if sealed is None:
         raise LookupError(f"payment {payment.id} waits for its shopper and has no account")
     owner = sealing.make_owner("payment", payment.merchant_id, payment.id)

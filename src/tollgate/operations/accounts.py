@@ -215,7 +215,7 @@ async def refuse_exposed_payment(
     """
     texts, card = _list_exposing(echo, idempotency_key), first.card
     if any(card is None or card.bin in keep_digits(text) for text in texts.values()):
-        sealed = await payments.get_sealed_account(app.database, first.merchant_id, first.id)
+        sealed = await payments.find_sealed_account(app.database, first.merchant_id, first.id)
         owner = sealing.make_owner("payment", first.merchant_id, first.id)
         refuse_exposed_sealed(sealed, owner, echo, idempotency_key, app)
 

@@ -34,7 +34,7 @@ SEALED = SealedColumn(bank_files, bank_files.c.sealed_body)
 
 # A neighbour's file for the same day is no fault: whoever comes second writes nothing at all.
 _insert = BANK_FILES.insert("sealed_body", ignores_taken=True)
-list_bank_files = BANK_FILES.list_by("due_on", "id")
+list_bank_files = BANK_FILES.make_list("due_on", "id")
 _find = Statement(BANK_FILES.select(bank_files.c.id == sa.bindparam("id")))
 _find_sealed = Statement(sa.select(bank_files.c.sealed_body).where(*BANK_FILES.is_it))
 _mark = BANK_FILES.update(bank_files.c.exported_at.is_(None), new=["exported_at"])

@@ -149,7 +149,7 @@ class Codec(Generic[T]):
     async def fetch(self, db: Database, statement: Statement, params: Mapping[str, Any]) -> list[T]:
         return [self.decode(row) for row in await db.fetch(statement, params)]
 
-    def list_by(self, *order: str) -> Callable[[Database], Awaitable[list[T]]]:
+    def make_list(self, *order: str) -> Callable[[Database], Awaitable[list[T]]]:
         """Makes a function that lists all rows in the order of these columns."""
         statement = Statement(self.select().order_by(*[self.table.c[name] for name in order]))
         return lambda db: self.fetch(db, statement, {})

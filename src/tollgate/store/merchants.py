@@ -40,10 +40,10 @@ WALLET_KEYS = Codec(wallet_keys, WalletKey, key=["id"])
 WALLET_USES = Codec(wallet_uses, WalletUse, key=["merchant_id", "fingerprint"])
 
 
-list_merchants = MERCHANTS.list_by("created_at", "id")
-list_channels = CHANNELS.list_by("created_at", "id")
-list_credentials = CREDENTIALS.list_by("created_at", "id")
-list_wallet_keys = WALLET_KEYS.list_by("created_at", "id")
+list_merchants = MERCHANTS.make_list("created_at", "id")
+list_channels = CHANNELS.make_list("created_at", "id")
+list_credentials = CREDENTIALS.make_list("created_at", "id")
+list_wallet_keys = WALLET_KEYS.make_list("created_at", "id")
 _insert_merchant, _insert_channel = MERCHANTS.insert(), CHANNELS.insert()
 _insert_credential, _insert_wallet_key = CREDENTIALS.insert(), WALLET_KEYS.insert()
 _update_channel = CHANNELS.update(

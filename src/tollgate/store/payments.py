@@ -254,7 +254,7 @@ async def owe_completion(db: Database, started: Payment, now: Instant, wall_now:
     await db.write([*ensure_job_writes(job), *later], label="overdue completion queued")
 
 
-async def get_sealed_account(db: Database, merchant_id: MerchantId, payment_id: PaymentId) -> bytes | None:
+async def find_sealed_account(db: Database, merchant_id: MerchantId, payment_id: PaymentId) -> bytes | None:
     """Returns the sealed account of a payment, or None where it has none of its own."""
     row = await db.fetch_one(_get_sealed, PAYMENTS.make_key(merchant_id, payment_id))
     if row is None:
