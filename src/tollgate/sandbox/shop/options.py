@@ -19,7 +19,7 @@ from tollgate.web.request import Request
 
 COOKIE = "tollgate_shop_switches"
 
-_CHOICES_KEPT_S = 30 * 24 * 3600
+_COOKIE_S = 30 * 24 * 3600
 _BETWEEN = "."
 _SLOW_BANK_MS = "6000"
 
@@ -72,7 +72,7 @@ class Choices(msgspec.Struct, frozen=True):
         secure = "; Secure" if is_secure else ""
         return (
             b"set-cookie",
-            f"{COOKIE}={value}; Path={SHOP}; Max-Age={_CHOICES_KEPT_S}; HttpOnly; SameSite=Lax{secure}".encode(),
+            f"{COOKIE}={value}; Path={SHOP}; Max-Age={_COOKIE_S}; HttpOnly; SameSite=Lax{secure}".encode(),
         )
 
 
@@ -92,7 +92,6 @@ CARDS_MAX = 3
 _NAME = "tollgate_shop"
 _OWNER = "demo shop visitor"
 _LENGTH_MAX = 1024
-_KEPT_S = 30 * 24 * 3600
 
 
 def read_cards(request: Request, app: App) -> list[str]:
@@ -105,18 +104,20 @@ def read_cards(request: Request, app: App) -> list[str]:
         ids = open_sealed(raw, owner=_OWNER, keyring=app.keyring).decode()
     except (binascii.Error, UnicodeError, EnvelopeError, KeyringError):
         return []
-    return [stored_id for stored_id in ids.split() if is_id(stored_id)]
+    return [registration_id for registration_id in ids.split() if is_id(registration_id)]
 
 
-def remember_cards(stored_ids: Sequence[str], app: App) -> tuple[bytes, bytes]:
+def remember_cards(registration_ids: Sequence[str], app: App) -> tuple[bytes, bytes]:
     """Returns the header that sets the cookie, or removes it if there are no registrations."""
-    kept = list(dict.fromkeys(stored_ids))[:CARDS_MAX]
+    newest = list(dict.fromkeys(registration_ids))[:CARDS_MAX]
     sealed = (
-        seal(" ".join(kept).encode(), owner=_OWNER, keyring=app.keyring, random_bytes=app.random_bytes) if kept else b""
+        seal(" ".join(newest).encode(), owner=_OWNER, keyring=app.keyring, random_bytes=app.random_bytes)
+        if newest
+        else b""
     )
     value = base64.urlsafe_b64encode(sealed).decode().rstrip("=")
     secure = "; Secure" if app.base_url.startswith("https:") else ""
-    age = _KEPT_S if kept else 0
+    age = _COOKIE_S if newest else 0
     cookie = f"{_NAME}={value}; Path={SHOP}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
     return b"set-cookie", cookie.encode()
 

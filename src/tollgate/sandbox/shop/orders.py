@@ -125,7 +125,7 @@ class Ending(msgspec.Struct, frozen=True):
         return code
 
     @property
-    def stored_id(self) -> str | None:
+    def registration_id(self) -> str | None:
         """The registration that the shopper agreed to."""
         return self.body.get("registrationId")
 
@@ -140,7 +140,7 @@ async def get_channel_of_shop(app: App) -> Channel:
 
 
 async def place_order(
-    app: App, channel: Channel, cart: Cart, stored_ids: Sequence[str], ndc: str, bank_delay_ms: str = "0"
+    app: App, channel: Channel, cart: Cart, registration_ids: Sequence[str], ndc: str, bank_delay_ms: str = "0"
 ) -> str:
     """Prepares a checkout for the cart and returns its id."""
     said = {
@@ -160,7 +160,7 @@ async def place_order(
             f"{item}.quantity": str(line.quantity),
             f"{item}.price": render_price(line.product.price),
         }
-    said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
+    said |= {f"registrations[{index}].id": registration_id for index, registration_id in enumerate(registration_ids)}
     fields = read_fields(list(said.items()), app.make_situation("create_checkout", channel))
     answer = orjson.loads((await checkouts.prepare_checkout(app, fields, Call(channel, ndc))).body)
     checkout_id: str = answer["id"]
@@ -218,11 +218,11 @@ async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Endi
     return Ending(orjson.loads(answer.body), "")
 
 
-async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> None:
+async def forget_card(app: App, channel: Channel, registration_id: str, ndc: str) -> None:
     fields = read_fields([], app.make_situation("delete_registration", channel))
     # It may have been deleted before.
     with suppress(Refusal):
-        await registrations.deregister(app, fields, stored_id, Call(channel, ndc))
+        await registrations.deregister(app, fields, registration_id, Call(channel, ndc))
 
 
 _ANSWER_TIME = "%Y-%m-%d %H:%M:%S%z"

@@ -71,8 +71,8 @@ async def order_cart(request: Request, app: App) -> Reply:
 async def forget_cards(request: Request, app: App) -> Reply:
     """Deletes the registrations of this visitor of the demo shop."""
     channel = await orders.get_channel_of_shop(app)
-    for stored_id in options.read_cards(request, app):
-        await orders.forget_card(app, channel, stored_id, request.trace)
+    for registration_id in options.read_cards(request, app):
+        await orders.forget_card(app, channel, registration_id, request.trace)
     return _go(SHOP, headers=(options.remember_cards((), app),))
 
 
@@ -191,9 +191,9 @@ async def show_result(request: Request, app: App) -> Reply:
         steps=options.render_steps(order, channel.id, app.base_url),
     )
     reply = _add_headers(page, app, here)
-    if ending.stored_id is None or not is_success(ending.code):
+    if ending.registration_id is None or not is_success(ending.code):
         return reply
-    cookie = options.remember_cards([ending.stored_id, *options.read_cards(request, app)], app)
+    cookie = options.remember_cards([ending.registration_id, *options.read_cards(request, app)], app)
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
 
 

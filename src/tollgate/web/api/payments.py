@@ -45,9 +45,9 @@ async def begin(request: Request, caller: Caller, app: App, registration_id: str
     if named_id is not None:
         return await _refer(app, fields, named_id, call)
     registration_id = registration_id or registered.find_registration_id(fields)
-    stored = await open_registration(app, caller.merchant_id, registration_id) if registration_id else None
-    if stored is not None:
-        refuse_exposed(stored.account, fields.echo, idempotency_key)
+    registration = await open_registration(app, caller.merchant_id, registration_id) if registration_id else None
+    if registration is not None:
+        refuse_exposed(registration.account, fields.echo, idempotency_key)
     wallet = None if registration_id else accounts.find_wallet_call(fields)
     order = orders.read_order(
         fields,
@@ -56,7 +56,7 @@ async def begin(request: Request, caller: Caller, app: App, registration_id: str
         short_id=make_short_id(app.random_bytes),
         is_live=app.is_live,
         opened=await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None,
-        stored=stored,
+        stored=registration,
     )
     return count(order.payment_type, await pay(app, order, call))
 
