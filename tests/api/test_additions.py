@@ -40,7 +40,7 @@ revision, down_revision = "0011", "0010"
 
 def upgrade() -> None:
     op.execute("ALTER TABLE channels ADD COLUMN keeps_holidays INTEGER NOT NULL DEFAULT 0")
-    op.execute("ALTER TABLE payments ADD COLUMN holiday TEXT NOT NULL DEFAULT ''")
+    op.execute("ALTER TABLE payments ADD COLUMN holiday TEXT NOT NULL DEFAULT 'Easter'")
 """
 
 
@@ -62,6 +62,8 @@ class ChangedGateway(GatewayProcess):
 class Changed:
     gateway: ChangedGateway
     client: Client
+    old_id: str
+    """A payment that was made before anything was added."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ def check_channel_flag(changed: Changed) -> None:
 
 
 def check_column(changed: Changed) -> None:
+    assert changed.client.get(f"/v1/query/{changed.old_id}").status == 200, "its signature did not survive the upgrade"
     paid = changed.client.pay().json
     assert changed.gateway.query("SELECT holiday FROM payments WHERE id = ?", paid["id"]) == "Easter"
     assert changed.client.get(f"/v1/query/{paid['id']}").status == 200
@@ -206,7 +209,7 @@ ADDITIONS = {
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
-    """A copy of the program to which everything was added at once, with a server."""
+    """A copy of the program to which everything was added at once, with a server on a store of the program as it is."""
     folder = tmp_path_factory.mktemp("additions")
     shutil.copytree(SOURCE, folder / "src" / "tollgate", ignore=shutil.ignore_patterns("__pycache__"))
     for edit in (edit for addition in ADDITIONS.values() for edit in addition.edits):
@@ -221,8 +224,10 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
         opening.replace('FIRST, HEAD = "0010", "0010"', 'FIRST, HEAD = "0010", "0011"'), "utf-8"
     )
     variables = {"PYTHONPATH": str(folder / "src")}
+    with GatewayProcess(folder / "data") as gateway:
+        old_id = gateway.client().pay().json["id"]
     with ChangedGateway(folder / "data", environment=variables, is_cold=True) as gateway:
-        yield Changed(gateway, gateway.client())
+        yield Changed(gateway, gateway.client(), old_id)
 
 
 @pytest.mark.parametrize("name", ADDITIONS)

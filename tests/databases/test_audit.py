@@ -118,7 +118,7 @@ def _show(findings: Sequence[Finding]) -> list[str]:
 
 
 def test_there_is_a_tampering_for_every_signed_member_and_column() -> None:
-    assert set(FACTS) == {*SIGNED, "amount", "currency"} - {"money"}
+    assert set(FACTS) == SIGNED.keys() - {"money"} | {"amount", "currency"}
     assert list(BALANCES) == list(Balance.__struct_fields__)
     assert set(LINES) == set(Entry.__struct_fields__)
     assert set(EVENTS) == set(Event.__struct_fields__)

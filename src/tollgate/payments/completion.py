@@ -1,6 +1,5 @@
 """The completion of a payment: its result, ledger entries, balance changes and recovery task. No I/O."""
 
-from collections.abc import Callable
 from operator import attrgetter
 
 import msgspec
@@ -118,13 +117,23 @@ def list_entries(payment: Payment) -> list[Entry]:
     return [entry, released]
 
 
-SIGNED = tuple(
-    name for name in Payment.__struct_fields__ if name not in {"balance", "deadline_at", "lifecycle_id", "mac"}
-)
-"""The members of a payment that its signature covers. The balance is the sum of signed rows and changes with them."""
+_UNSIGNED = frozenset({"balance", "deadline_at", "lifecycle_id", "mac"})
+SIGNED = {field.name: field.default for field in msgspec.structs.fields(Payment) if field.name not in _UNSIGNED}
+"""The members of a payment that its signature covers, with their defaults. The balance is the sum of signed rows."""
 
-list_facts: Callable[[Payment], tuple[object, ...]] = attrgetter(*SIGNED)
-"""Returns the values that the signature of a payment covers."""
+_DEFAULTS = tuple((name, default) for name, default in SIGNED.items() if default is not msgspec.NODEFAULT)
+_list_required = attrgetter(*(name for name, default in SIGNED.items() if default is msgspec.NODEFAULT))
+_list_optional = attrgetter(*(name for name, _ in _DEFAULTS))
+
+
+def list_facts(payment: Payment) -> tuple[object, ...]:
+    """Returns the values that the signature covers.
+
+    Defaults are left out, so that a payment which was signed before a member existed keeps its signature.
+    """
+    pairs = zip(_DEFAULTS, _list_optional(payment), strict=True)
+    others = {name: value for (name, default), value in pairs if value is not default and value != default}
+    return *_list_required(payment), others
 
 
 def may_have_taken(payment: Payment) -> bool:

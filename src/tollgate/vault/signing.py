@@ -21,12 +21,11 @@ _DIGEST_BYTES = 32
 MAC_BYTES = 1 + _DIGEST_BYTES
 """The first byte is the version of the key."""
 
-
 _encode = msgspec.json.Encoder(enc_hook=dict).encode
 
 
 def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
-    """Returns a keyed hash of the facts, which are encoded as a JSON list; a purpose has up to 16 bytes.
+    """Returns a keyed hash of the facts, which are encoded as JSON; a purpose has up to 16 bytes.
 
     Keyed BLAKE2b takes less than half the time of HMAC over the same facts, and every payment waits for it.
     """

@@ -135,6 +135,12 @@ def test_the_signature_covers_the_currency() -> None:
     assert list_facts(replace(SEALED, money=Money(4_000, "USD"))) != list_facts(SEALED)
 
 
+def test_a_signature_leaves_out_default_values() -> None:
+    """A payment that was signed before a member existed keeps its signature."""
+    assert "https://shop.example" in repr(list_facts(replace(SEALED, return_url="https://shop.example")))
+    assert "return_url" not in repr(list_facts(replace(SEALED, return_url=None)))
+
+
 def test_the_signature_leaves_out_what_may_change_later() -> None:
     moved = replace(SEALED, balance=Balance(drawn=1), mac=None)
 
