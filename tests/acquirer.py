@@ -39,10 +39,10 @@ class Manner(StrEnum):
 
     ANSWER = "answer"
     HOLD = "hold"
-    """Does not act before it is released."""
+    """The acquirer does not act before it is released."""
     ACT_AND_HOLD = "act-and-hold"
     DROP = "drop"
-    """Hangs up without having acted."""
+    """The acquirer hangs up without having acted."""
     ACT_AND_DROP = "act-and-drop"
     GARBAGE = "garbage"
     """Acts and answers what is no message; so do the next two."""
@@ -303,7 +303,7 @@ class AcquirerProcess:
         return msgspec.json.decode(self._control("GET", "/ledger"), type=dict[str, Entry])
 
     def read_account(self, key: str) -> Account:
-        """The sums of one transaction and what was done with it; all empty where there is none."""
+        """Returns the sums of one transaction and what was done with it; all empty where there is none."""
         return msgspec.json.decode(self._control("GET", f"/accounts/{key}"), type=Account)
 
     def decide(self, key: str, status: str) -> None:

@@ -233,7 +233,7 @@ class Ledger:
         return _render(Fate.REVERSED if entry.fate is Fate.DECLINED else entry.fate)
 
     def _undo(self, entry: Entry) -> bool:
-        """Refused where others have drawn on it already."""
+        """The operation is refused where others have drawn on it already."""
         entry.fate = Fate.REVERSED
         original = self._entries.get(entry.original)
         if self._is_overdrawn(entry) or (original is not None and self._is_overdrawn(original)):

@@ -17,7 +17,7 @@ from typing import Self
 
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 3 << 30
-"""Several times what the largest suite was seen to fill; with less, stores go to the disk."""
+"""This is several times what the largest suite was seen to fill; with less, stores go to the disk."""
 _SCRIPT = """
 read -r _
 [ $# = 0 ] || "$@"
@@ -95,7 +95,7 @@ def _control(option: int, value: int) -> None:
 
 
 def list_descendants(root: int) -> dict[int, str]:
-    """The name of every running process below this one, by its number."""
+    """Returns the name of every running process below this one, by its number."""
     children: dict[int, list[int]] = {}
     names: dict[int, str] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

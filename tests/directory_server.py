@@ -32,7 +32,7 @@ class Manner(StrEnum):
     OTHER_ID = "other id"
     NO_PROOF = "no proof"
     DROP = "drop"
-    """Hangs up without a word."""
+    """The server hangs up without a word."""
 
 
 @dataclass(frozen=True)

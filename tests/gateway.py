@@ -112,7 +112,7 @@ class GatewayProcess:
     environment: Mapping[str, str] = field(default_factory=dict)
     port: int = 0
     is_cold: bool = False
-    """Read from disk as an operator's is, where starting is the subject or it starts others in turn."""
+    """The program is read from disk as an operator's is, where starting is the subject or it starts others in turn."""
     process: subprocess.Popen[bytes] | WarmProcess | None = None
     _cleanup: Cleanup = field(default_factory=Cleanup)
 
@@ -211,7 +211,7 @@ class GatewayProcess:
 
 
 def inherit_variables() -> dict[str, str]:
-    """All but those that are settings of ours."""
+    """Returns all variables but those that are settings of ours."""
     return {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
 
 

@@ -31,7 +31,7 @@ class Responder(BaseHTTPRequestHandler):
 
 
 class Listener:
-    """Can be reached from entering to leaving."""
+    """The listener can be reached from entering to leaving."""
 
     def __enter__(self) -> Self:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self.make_responder())

@@ -19,7 +19,7 @@ WAIT_S = "300"
 
 
 def find_binaries() -> Path | None:
-    """The newest server installed by the system, else the one on the path."""
+    """Returns the newest server installed by the system, else the one on the path."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if found:
         return found[-1].parent
@@ -83,7 +83,7 @@ class PostgresCluster:
         return f"postgresql://{USER}@/{name}?host={self.folder}&port={self.port}"
 
     def create_database(self, template: str = "template0") -> str:
-        """The address of a new database; a template with tables in it saves migrating."""
+        """Returns the address of a new database; a template with tables in it saves migrating."""
         name = f"t{secrets.token_hex(6)}"
         self.run_sql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
         return self.dsn(name)

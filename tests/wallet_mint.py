@@ -65,7 +65,7 @@ class Mint:
         return (self.folder / f"{name}.{ending}").read_bytes()
 
     def read_public(self, name: str) -> bytes:
-        """The public half of a key, as subjectPublicKeyInfo."""
+        """Returns the public half of a key, as subjectPublicKeyInfo."""
         command = ["openssl", "pkey", "-in", self.path(name, "key"), "-pubout", "-outform", "DER"]
         return subprocess.run(command, capture_output=True, check=True).stdout
 

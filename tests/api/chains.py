@@ -28,7 +28,7 @@ def result_of(answer: Answer) -> tuple[int, str]:
 
 
 def begin(client: Client, payment_type: str, amount: str = "100.00", **changes: str | None) -> str:
-    """The id of a payment that went well."""
+    """Makes a payment that succeeds and returns its id."""
     answer = client.pay(None, paymentType=payment_type, amount=amount, **changes)
     assert result_of(answer) in (APPROVED, APPROVED_EXTERNAL), answer.body
     payment_id: str = answer.json["id"]
@@ -83,7 +83,7 @@ def happen(
 
 
 def name(answer: Answer) -> str:
-    """The id of a follow-up that went well."""
+    """Returns the id of a follow-up that went well."""
     assert result_of(answer) in (APPROVED, APPROVED_EXTERNAL), answer.body
     payment_id: str = answer.json["id"]
     return payment_id

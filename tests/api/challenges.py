@@ -54,7 +54,7 @@ def order(client: Client, number: str = CHALLENGED, /, brand: str | None = "VISA
 
 
 def open_order(client: Client, number: str = CHALLENGED, /, **changes: str | None) -> Answer:
-    """One that waits for its shopper."""
+    """Makes a payment that waits for its shopper."""
     answer = order(client, number, **changes)
     assert result_of(answer) == PENDING, answer.body
     return answer

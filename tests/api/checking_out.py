@@ -12,7 +12,7 @@ STORING = {"createRegistration": "true"}
 
 
 def prepare(client: Client, fields: Mapping[str, str | None] = PREPARED) -> str:
-    """The id of a checkout that was made."""
+    """Prepares a checkout and returns its id."""
     answer = client.post("/v1/checkouts", fields)
     assert answer.status == 200, answer.body
     checkout_id: str = answer.json["id"]

@@ -82,7 +82,7 @@ def _split_equally(random_bytes: Random, payment_type: str) -> tuple[int, list[W
 def _split_oddly(
     random_bytes: Random, payment_type: str, total: int, count: int = SHOTS, *, greed: int = 4
 ) -> list[Wanted]:
-    """Parts of any size, together about so many times what there is."""
+    """Splits into parts of any size, together about so many times what there is."""
     return [Wanted(payment_type, random_bytes.randrange(10, greed * total * 2 // SHOTS, 10)) for _ in range(count)]
 
 
@@ -153,7 +153,7 @@ def _capture_what_is_declined(random_bytes: Random) -> Contest:
 
 
 def _make_some_final(random_bytes: Random, wanted: Sequence[Wanted]) -> list[Wanted]:
-    """Few, so that some of the others are decided before; and in parts so small that there is something to close."""
+    """There are few, so that others are decided before, and parts are so small that there is something to close."""
     finals = set(random_bytes.sample(range(len(wanted)), 3))
     return [replace(each, is_final=True) if place in finals else each for place, each in enumerate(wanted)]
 

@@ -67,7 +67,7 @@ class World:
         return debit_id
 
     def refuse(self) -> str:
-        """The id under which a refused capture was written down."""
+        """Returns the id under which a refused capture was written down."""
         answer = ask(self.client, self.begin("DB"), REQUESTS["CP"])
         return _name(answer, "700.400.510")
 

@@ -27,7 +27,7 @@ _EVERYTHING = 10_000_000
 
 
 def make_number(index: int) -> str:
-    """A card number of its own for each index, with a right check digit."""
+    """Returns a card number of its own for each index, with a right check digit."""
     digits = f"{_PREFIX}{index:09d}"
     doubled = [int(digit) * (2 if place % 2 == 0 else 1) for place, digit in enumerate(digits)]
     return digits + str(-sum(value // 10 + value % 10 for value in doubled) % 10)
@@ -123,7 +123,7 @@ def name_store(gateway: GatewayProcess) -> str:
 
 
 def spread(ids: Sequence[str], step: int) -> Iterable[str]:
-    """The ids again and again, each time others next to each other."""
+    """Returns the ids again and again, each time others next to each other."""
     at = 0
     while True:
         at = (at + step) % len(ids)

@@ -32,7 +32,7 @@ class Shot:
 
 
 def fire(shots: Sequence[Shot]) -> list[Answer]:
-    """The answers in the order of the shots.
+    """Returns the answers in the order of the shots.
 
     The servers hold all of every request but its last byte before any of them is complete: that is the barrier, and a
     tighter one than threads can be.

@@ -78,7 +78,7 @@ _HOME = re.compile(r'id="home"[^>]*href="([^"]*)"')
 
 
 def begin_challenge(client: Client, checkout_id: str, **more: str | None) -> Page:
-    """The issuer's page, as a frame of the shop's page shows it."""
+    """Returns the issuer's page, as a frame of the shop's page shows it."""
     answer = post(client, checkout_id, {**CARD, "card.number": CHALLENGED, **BROWSER, **BILLING, **more})
     page = Window(client).walk(find_next(answer, "challenge"))
     assert 'name="returnCode"' in page.text, page.text or page.url
@@ -86,7 +86,7 @@ def begin_challenge(client: Client, checkout_id: str, **more: str | None) -> Pag
 
 
 def pass_challenge(client: Client, page: Page) -> str:
-    """The shop's address, to which the shopper comes home."""
+    """Returns the shop's address, to which the shopper comes home."""
     window = Window(client)
     return find_home(window.go_on(window.visit(page.url, {"returnCode": "000.000.000"})))
 
@@ -98,12 +98,12 @@ def find_home(page: Page) -> str:
 
 
 def begin_at_provider(client: Client, checkout_id: str) -> str:
-    """The provider's page, as a popup shows it."""
+    """Returns the provider's page, as a popup shows it."""
     return find_next(post(client, checkout_id, PAYPAL), "provider")
 
 
 def press(client: Client, provider_url: str, button: str) -> str:
-    """The address of ours by which the shopper comes back."""
+    """Returns the address of ours by which the shopper comes back."""
     answer = client.send("POST", urlsplit(provider_url).path, f"decision={button}", SCRIPT)
     found = re.search(rb'href="([^"]*/v1/shopper/[^"]*)"', answer.body)
     assert found is not None, answer.body

@@ -45,7 +45,7 @@ def store(
 
 
 def register(client: Client, fields: Mapping[str, str | None] = CARD, /, **more: str) -> str:
-    """The id of an account that was stored."""
+    """Registers an account and returns its id."""
     answer = store(client, fields, **more)
     assert answer.status == 200, answer.body
     registration_id: str = answer.json["id"]

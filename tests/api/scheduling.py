@@ -31,7 +31,7 @@ def schedule(
 
 
 def plan(client: Client, registration_id: str, fields: Mapping[str, str | None] = FAR) -> str:
-    """The id of a schedule that was made."""
+    """Makes a schedule and returns its id."""
     answer = schedule(client, registration_id, fields)
     assert answer.status == 200, answer.body
     schedule_id: str = answer.json["id"]
@@ -68,7 +68,7 @@ def is_active(client: Client, schedule_id: str) -> bool:
 
 
 def list_runs(client: Client, schedule_id: str) -> list[Any]:
-    """Oldest first."""
+    """Lists the runs of a schedule, oldest first."""
     runs: list[Any] = read(client, schedule_id).json["runs"]
     return runs[::-1]
 

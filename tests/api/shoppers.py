@@ -37,7 +37,7 @@ def order(client: Client, brand: str, payment_type: str = "DB", /, **changes: st
 
 
 def open_order(client: Client, brand: str, payment_type: str = "DB", /, **changes: str | None) -> Answer:
-    """One that waits for its shopper."""
+    """Makes a payment that waits for its shopper."""
     answer = order(client, brand, payment_type, **changes)
     assert result_of(answer) == PENDING, answer.body
     return answer
@@ -59,7 +59,7 @@ def press(client: Client, answer: Answer, button: str) -> Answer:
 
 
 def find_way_back(page: Answer) -> str:
-    """The path by which the shopper comes back to the gateway."""
+    """Returns the path by which the shopper comes back to the gateway."""
     found = _BACK.search(page.body)
     assert found is not None, page.body
     parts = urlsplit(html.unescape(found[1].decode()))
@@ -67,7 +67,7 @@ def find_way_back(page: Answer) -> str:
 
 
 def come_back(client: Client, way_back: str) -> str:
-    """The address at the shop where the shopper ends."""
+    """Returns the address at the shop where the shopper ends."""
     reply = client.send("GET", way_back)
     assert reply.status == 303, reply.body
     return reply.headers["location"]

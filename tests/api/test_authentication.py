@@ -151,7 +151,7 @@ def assert_envelope(answer: Answer) -> None:
 
 
 def comparable(answer: Answer) -> tuple[int, bytes, dict[str, str]]:
-    """The answer without what names the moment and the request."""
+    """Returns the answer without what names the moment and the request."""
     body = answer.body
     for name in ("ndc", "timestamp"):
         body = body.replace(json.dumps(answer.json[name]).encode(), b'""')

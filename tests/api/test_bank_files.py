@@ -70,7 +70,7 @@ class Filed:
         return self.host.client
 
     def find(self, name: str) -> str:
-        """The file that has a payment; empty where none has."""
+        """Returns the file that has a payment; empty where none has."""
         return next((each for each, document in self.documents.items() if self.ids[name] in list_entries(document)), "")
 
 

@@ -231,7 +231,7 @@ def test_the_address_of_the_shopper_is_sent_once(client: Client) -> None:
 
 @pytest.mark.both_databases
 def test_neither_the_security_code_nor_the_key_to_it_is_left_anywhere(gateway: GatewayProcess, client: Client) -> None:
-    """While it waits and afterwards: what is stored opens only with the key in the shopper's address."""
+    """The stored code opens only with the key in the shopper's address, during the wait and afterwards."""
     waiting, paid = (order(client, MINE, **{"card.cvv": "907"}) for _ in range(2))
     pass_challenge(client, paid)
     page = see_challenge(client, waiting)
@@ -247,7 +247,7 @@ def test_neither_the_security_code_nor_the_key_to_it_is_left_anywhere(gateway: G
 
 
 def read_sealed(gateway: GatewayProcess, merchant_id: str, payment_id: str) -> bytes | None:
-    """Read from the store beside the running server."""
+    """Reads the store beside the running server."""
 
     async def read() -> bytes | None:
         database = await open_database(gateway.database or f"sqlite:///{gateway.data}/tollgate.db", read_only=True)

@@ -160,6 +160,6 @@ def test_a_registration_is_named_by_its_own_path(story: Story) -> None:
 
 
 def test_what_a_call_names_can_be_asked_for(story: Story) -> None:
-    """While the checkout lives; this one still does."""
+    """The shop is called while the checkout lives; this one still does."""
     call = story.shop.find(story.ids["late but in time"])
     assert story.client.get(call.query["resourcePath"][0]).code == "000.100.110"

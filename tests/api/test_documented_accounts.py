@@ -15,7 +15,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "test-data.md").read_
 
 
 def read_table(heading: str) -> list[list[str]]:
-    """The rows of the one table under a heading, without marks."""
+    """Returns the rows of the one table under a heading, without marks."""
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[re.sub("`", "", cell).strip() for cell in line.strip("|").split("|")] for line in lines[2:]]

@@ -24,7 +24,7 @@ PAGES = ("README.md", "docs/payment-links.md")
 BLOCKS = [block for page in PAGES for block in FENCE.findall((ROOT / page).read_text("utf-8"))]
 SHELL_S = 300
 ASIDE = "\x1e"
-"""Stands before what a test asks the shell, so that it is found among the answers."""
+"""This line precedes what a test asks the shell, so that it is found among the answers."""
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def count_specimens(state: str) -> int:
-    """One for each request that changes the payment, and one for all that must not."""
+    """Returns one for each request that changes the payment, and one for all that must not."""
     return 1 + sum(not code for code in EXPECTED[state].values())
 
 
@@ -121,7 +121,7 @@ def test_requests_that_may_be_succeed(stage: Stage, state: str) -> None:
 
 
 def show_money(payment: Payment) -> tuple[object, ...]:
-    """All of a row but the count of its chain, which numbers what was refused as well."""
+    """Returns all of a row but the count of its chain, which numbers what was refused as well."""
     balance = payment.balance
     sums = (balance.added, balance.drawn, balance.held, balance.disputed, balance.draws, balance.chain_net)
     return payment.state, payment.result_code, payment.mac, balance.closed, *sums

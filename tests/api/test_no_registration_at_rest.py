@@ -185,7 +185,7 @@ def read_rows(gateway: GatewayProcess) -> dict[str, tuple[object, ...]]:
 
 
 def test_the_search_finds_what_is_there(remains: Remains) -> None:
-    """Else finding nothing would mean nothing."""
+    """Finding nothing would mean nothing otherwise."""
     assert remains.traces.find(HOLDER.encode())
     assert remains.traces.find(VISA[:6].encode())
     assert remains.traces.count(AMEX[-4:].encode()) >= PAYMENTS_WITH_CVV

@@ -153,7 +153,7 @@ def pay_with_amex(client: Client) -> Answer:
 
 
 def test_the_search_finds_what_is_there(aftermath: Aftermath) -> None:
-    """Else finding nothing would mean nothing: what may be stored in clear is found, as often as it was stored."""
+    """Finding nothing would mean nothing otherwise: values that may be stored in clear are found as often as stored."""
     assert aftermath.traces.find(HOLDER.encode())
     assert aftermath.traces.find(VISA[:6].encode())
     assert aftermath.traces.count(AMEX[-4:].encode()) >= PAYMENTS_WITH_CVV

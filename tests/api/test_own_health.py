@@ -22,7 +22,7 @@ def greeting(gateway: GatewayProcess) -> frozenset[str]:
 
 
 def read_events(gateway: GatewayProcess, greeting: frozenset[str], since: int = 0) -> Events:
-    """The events of the log, or those after its first characters: other tests write to it too, and maybe just now."""
+    """Returns the events of the log, or those after its first characters: other tests write to it too."""
     whole_lines = gateway.log_path.read_text()[since:].rpartition("\n")[0]
     return [json.loads(line) for line in whole_lines.splitlines() if line.strip() not in greeting]
 

@@ -170,7 +170,7 @@ def hold_contest(field: Field, contest: Contest, rng: Random, *, is_external: bo
 
 
 def begin(client: Client, contest: Contest, *, is_external: bool) -> tuple[str, str]:
-    """The first payment of the chain and the one that everybody wants something of."""
+    """Returns the first payment of the chain and the one that everybody wants something of."""
     payment_type, *captures = contest.begins
     amount = render_amount(contest.total)
     captures_max = None if contest.captures_max is None else str(contest.captures_max)
@@ -188,7 +188,7 @@ def begin(client: Client, contest: Contest, *, is_external: bool) -> tuple[str, 
 
 
 def read_chain(field: Field, first_id: str) -> dict[str, tuple[Record, Standing]]:
-    """Every transaction of it and what stands on each, in the order of their positions."""
+    """Returns every transaction of it and what stands on each, in the order of their positions."""
     rows = field.query(
         f"""SELECT id, payment_type, state, result_code, amount, releases, position, amount, added, drawn, held, draws,
         closed FROM payments WHERE id = '{first_id}' OR chain_id = '{first_id}' ORDER BY position"""

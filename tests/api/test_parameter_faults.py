@@ -12,7 +12,7 @@ FULL_NAME = {"customer.givenName": "Jane", "customer.surname": "Jones"}
 
 
 def fault_of(client: Client, **changes: str | None) -> dict[str, str | None]:
-    """The one fault that the standard payment has after these changes."""
+    """Returns the one fault that the standard payment has after these changes."""
     answer = client.pay(None, **changes)
     assert (answer.status, answer.code) == (400, "200.300.404")
     assert answer.json["result"]["description"] == "invalid or missing parameter"

@@ -79,7 +79,7 @@ def list_children(gateway: GatewayProcess) -> list[int]:
 
 
 def list_servers(gateway: GatewayProcess) -> list[int]:
-    """The children that serve; Python keeps one more beside them that only tracks resources."""
+    """Returns the children that serve; Python keeps one more beside them that only tracks resources."""
     servers = []
     for child in list_children(gateway):
         # A child may end while it is looked at.

@@ -99,7 +99,7 @@ def test_an_id_that_could_never_be_used_is_not_answered(client: Client, changes:
 
 
 def find_made(gateway: GatewayProcess, client: Client, payment_id: str) -> str:
-    """The registration that a payment was to make, from its row."""
+    """Returns the registration that a payment was to make, from its row."""
     merchant_id = MerchantId(find_merchant_id(gateway, client))
     payment = ask_store(gateway, lambda database: find_payment(database, merchant_id, payment_id))
     assert payment is not None

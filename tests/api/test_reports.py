@@ -22,7 +22,7 @@ class Shop:
 
     client: Client
     ids: list[str]
-    """Oldest first: PA, CP, RF, DB, DB, DB, DB."""
+    """The types are, oldest first: PA, CP, RF, DB, DB, DB, DB."""
     first_day: str
     last_day: str
 

@@ -64,7 +64,7 @@ def year(timetable: Timetable) -> Year:
 
 
 def list_month_ends(began: datetime) -> list[str]:
-    """The next last days of months at ten o'clock."""
+    """Returns the next last days of months at ten o'clock."""
     at = began.replace(hour=10, minute=0, second=0, microsecond=0)
     times: list[datetime] = []
     while len(times) < MONTHS:

@@ -83,7 +83,7 @@ def keep_busy(*works: Callable[[], None]) -> Iterator[None]:
 
 
 def make_shop(client: Client, hot_id: str) -> Callable[[], None]:
-    """One round of everything: on payments of its own, and on one that all shops pull at."""
+    """Makes one round of everything: on payments of its own, and on one that all shops use."""
 
     def follow(payment_id: str, payment_type: str, amount: str | None = None, **fields: str) -> str:
         money = {"amount": amount, "currency": "EUR"} if amount else {}
@@ -108,7 +108,7 @@ def make_shop(client: Client, hot_id: str) -> Callable[[], None]:
 
 
 def make_stall(client: Client, hot_id: str) -> Callable[[], None]:
-    """One round of storing: accounts of its own, and one that all stalls pay with and change."""
+    """Makes one round of registrations: accounts of its own, and one that all shops pay with and change."""
 
     def do_a_round() -> None:
         made = client.pay(createRegistration="true").json["registrationId"]

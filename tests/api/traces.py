@@ -32,7 +32,7 @@ class Traces:
 
 
 def collect(folders: Iterable[Path], *, without: str) -> Traces:
-    """Every byte below the folders; a running server may remove a file while it is being looked at."""
+    """Returns every byte below the folders; a running server may remove a file while it is being looked at."""
     files = {}
     for folder in folders:
         for path in folder.rglob("*"):
@@ -45,7 +45,7 @@ def collect(folders: Iterable[Path], *, without: str) -> Traces:
 
 
 def spell_number(number: str) -> Iterator[bytes]:
-    """A card number as text, grouped, escaped, encoded and as a number."""
+    """Returns a card number as text, grouped, escaped, encoded and as a number."""
     text = number.encode()
     groups = [number[at : at + 4] for at in range(0, len(number), 4)]
     yield from (text, text[::-1], " ".join(groups).encode(), "-".join(groups).encode(), "+".join(groups).encode())
@@ -56,7 +56,7 @@ def spell_number(number: str) -> Iterator[bytes]:
 
 
 def spell_account(account: str) -> Iterator[bytes]:
-    """An account with letters in it, such as an IBAN, as text, grouped, escaped and encoded."""
+    """Returns an account with letters in it, such as an IBAN, as text, grouped, escaped and encoded."""
     groups = [account[at : at + 4] for at in range(0, len(account), 4)]
     for text in (account, account.lower(), " ".join(groups), "+".join(groups), "%20".join(groups), account[::-1]):
         yield from (text.encode(), text.encode().hex().encode(), text.encode("utf-16-le"))

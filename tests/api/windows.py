@@ -87,7 +87,7 @@ class Window:
     client: Client
 
     def visit(self, url: str, fields: dict[str, str] | None = None) -> Page:
-        """One request, and the redirects after it."""
+        """Sends one request and follows its redirects."""
         for _ in range(STEPS_MAX):
             if urlsplit(url).netloc != urlsplit(self.client.base_url).netloc:
                 return Page(url, None)

@@ -47,7 +47,7 @@ class BrowserFault(Exception):
 
 
 def wait_until(ask: Callable[[], Answer | None], what: str) -> Answer:
-    """The first answer that is true. While a page changes, questions to it may fail."""
+    """Returns the first answer that is true. While a page changes, questions to it may fail."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         with suppress(BrowserFault):
@@ -151,7 +151,7 @@ class Tab:
         self.firefox.tell("browsingContext.navigate", context=self.context, url=url, wait="complete")
 
     def frame(self, word: str) -> Tab:
-        """The frame within, at any depth, whose address contains this word."""
+        """Returns the frame within, at any depth, whose address contains this word."""
 
         def find() -> str | None:
             below = self.firefox.tell("browsingContext.getTree", root=self.context)["contexts"]
@@ -166,7 +166,7 @@ class Tab:
         return Tab(self.firefox, wait_until(find, f"a frame {word}"))
 
     def popup(self) -> Tab:
-        """The window that this page has opened."""
+        """Returns the window that this page has opened."""
 
         def find() -> str | None:
             windows = self.firefox.tell("browsingContext.getTree", maxDepth=0)["contexts"]
@@ -198,20 +198,20 @@ class Tab:
         self.firefox.tell("input.performActions", context=self.context, actions=[mouse])
 
     def type(self, selector: str, text: str) -> None:
-        """Typed key by key, where the mouse has put the cursor."""
+        """Types key by key, where the mouse has put the cursor."""
         self.click(selector)
         keys = [{"type": kind, "value": letter} for letter in text for kind in ("keyDown", "keyUp")]
         keyboard = {"type": "key", "id": "keys", "actions": keys}
         self.firefox.tell("input.performActions", context=self.context, actions=[keyboard])
 
     def shoot(self, selector: str) -> str:
-        """A picture of the first element of these, as the text of a PNG in base64."""
+        """Returns a picture of the first element of these, as the text of a PNG in base64."""
         clip = {"type": "element", "element": wait_until(lambda: self._locate(selector), selector)}
         told: dict[str, str] = self.firefox.tell("browsingContext.captureScreenshot", context=self.context, clip=clip)
         return told["data"]
 
     def _locate(self, selector: str) -> Any:
-        """The first element of these that is shown, brought into view."""
+        """Returns the first element of these that is shown, brought into view."""
         told = self.firefox.tell(
             "script.evaluate",
             expression=f"""(() => {{

@@ -21,7 +21,7 @@ def wait_for_form(page: Page) -> None:
 
 
 def pay_button(page: Page) -> Locator:
-    """The one button of all methods."""
+    """Returns the one button of all methods."""
     return page.locator(".wpwl-button-pay")
 
 

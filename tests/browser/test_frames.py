@@ -34,7 +34,7 @@ class Parent:
     posts: list[dict[str, list[str]]] = field(default_factory=list)
 
     def show(self, key: str, options: dict[str, Any] | None = None, group: str = "g1") -> Locator:
-        """One frame, connected and ready; its input."""
+        """Shows one frame, connected and ready, and returns its input."""
         self.add(key, [self.origin])
         assert self.page.evaluate("(setup) => connect(setup)", self._make_setup(key, options or {}, group)) == "ready"
         return self.frame(key).locator("input")

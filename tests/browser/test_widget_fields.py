@@ -30,7 +30,7 @@ from gateway import Client
 MASTERCARD = "5454545454545454"
 FRAME_PATIENCE_MS = 20_000
 PATIENCE = "00:30"
-"""Longer than the form waits for its frames."""
+"""This is longer than the form waits for its frames."""
 CONFIGURATION = "**/v1/checkouts/*/form?*"
 REFUSED = {"result": {"code": "800.100.100", "description": "transaction declined for unknown reason"}}
 

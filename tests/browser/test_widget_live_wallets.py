@@ -143,7 +143,7 @@ def make_live(route: Route, brand: str, source: str) -> None:
 
 
 def make_token(client: Client, brand: str, checkout: Prepared) -> str:
-    """A token of the simulated wallet, as its sheet makes it."""
+    """Returns a token of the simulated wallet, as its sheet makes it."""
     name = WALLET_SHEETS[brand].name
     answer = client.post(f"/sandbox/wallets/{name}", {"checkoutId": checkout.id, "origin": "", "card": "visa"})
     found = re.search(r'data-token="([^"]*)"', answer.body.decode())

@@ -140,7 +140,7 @@ def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: P
 def test_a_bank_of_another_origin_is_shown_and_may_ask_for_the_shoppers_key(
     page: Page, hosted_page: HostedPage, site: Site
 ) -> None:
-    """Although the shop's policy names nobody but the service for its frames."""
+    """The shop's policy names only the service for its frames."""
     site.pages["/bank"] = Reply(200, b"<!doctype html><title>Bank</title>", HTML)
     checkout = hosted_page.prepare(**ADDRESS)
     hosted_page.show(page, form("VISA"), hosted_page.script(checkout))

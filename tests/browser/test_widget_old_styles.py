@@ -281,7 +281,7 @@ def find_boxes(page: Page, selector: str) -> list[Box]:
 
 
 def differ(page: Page, selector: str, styles: Mapping[str, str]) -> list[str]:
-    """The classes of those parts that look otherwise."""
+    """Returns the classes of those parts that look otherwise."""
     each = """
     (parts, styles) => parts
       .filter((part) => Object.entries(styles).some(([name, value]) => getComputedStyle(part)[name] !== value))

@@ -86,7 +86,7 @@ def show_isolated(page: Page, hosted_page: HostedPage, checkout: Prepared) -> No
 def test_whoever_pays_what_another_window_has_paid_comes_to_the_result(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    """Although the shop has read it already, the second time."""
+    """The shop has read it already, the second time."""
     for is_read in (False, True):
         checkout = hosted_page.prepare()
         hosted_page.show(page, KEEP_FAULTS, hosted_page.script(checkout), form("VISA"))
@@ -196,7 +196,7 @@ def test_a_payment_page_that_is_its_own_result_page_says_that_it_is_paid(page: P
 
 
 def test_nobody_is_sent_to_and_fro_between_payment_page_and_result(page: Page, hosted_page: HostedPage) -> None:
-    """However the shop leads back, whatever it tells of where one comes from; and the shopper can go on."""
+    """This holds however the shop leads back, and the shopper can go on."""
     checkout = hosted_page.prepare()
     hosted_page.put_up('<meta name="referrer" content="no-referrer">', hosted_page.script(checkout), form("VISA"))
     hosted_page.shop.pages[BACK] = redirect(hosted_page.shop.url + PAYMENT_PATH)

@@ -46,7 +46,7 @@ def hosted_page(shop: Site, client: Client) -> HostedPage:
 
 
 def read_record(page: Page) -> dict[str, Any]:
-    """Empty where no tick was shown."""
+    """The record is empty where no tick was shown."""
     record: dict[str, Any] = json.loads(page.evaluate("JSON.stringify(sessionStorage)"))
     return record if "seenAt" in record else {}
 

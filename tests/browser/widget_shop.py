@@ -50,7 +50,7 @@ class HostedPage:
         return Prepared(answer.json["id"], answer.json["integrity"])
 
     def script(self, checkout: Prepared, *, integrity: str | None = None, word: str = "", path: str = "") -> Piece:
-        """The tag as merchants copy it; `word` is an attribute such as async, `path` what follows the checkout's id."""
+        """Returns the tag as merchants copy it; `word` is an attribute such as async, `path` follows the id."""
         address = escape(f"{self.client.base_url}/v1/paymentWidgets.js?checkoutId={checkout.id}{path}")
         promise = integrity or checkout.integrity
         return f'<script {word} src="{address}" integrity="{promise}" crossorigin="anonymous"></script>'
@@ -88,7 +88,7 @@ def form(brands: str = "VISA MASTER AMEX", *inside: Piece, tag: str = "form", mo
 
 
 def inline(code: str) -> Piece:
-    """A script of the page itself."""
+    """Returns a script of the page itself."""
     return f'<script nonce="{NONCE}">{code}</script>'
 
 
@@ -117,7 +117,7 @@ def pay_button(page: Page | Locator) -> Locator:
 
 
 def fill_card(page: Page | Locator, number: str = NUMBER, cvv: str = "123", expiry: str = "0534") -> None:
-    """Typed as a shopper types, key by key where the form helps."""
+    """Types as a shopper does, key by key where the form helps."""
     number_field(page).press_sequentially(number)
     page.locator(".wpwl-control-expiry").press_sequentially(expiry)
     page.locator(".wpwl-control-cardHolder").fill("Jane Jones")

@@ -30,7 +30,7 @@ LOOK_EVERY_S = 0.2
 @dataclass(frozen=True)
 class BackgroundKill(Kill):
     manner: Manner = Manner.ANSWER
-    """Anything but an answer: the acquirer holds the request while the gateway is killed from outside."""
+    """The acquirer holds the request while the gateway is killed from outside, unless this is an answer."""
     path: str = CHARGES
     asleep: str = ""
     """Jobs of this topic are not run, because chance would decide whether they are cut off instead."""
@@ -56,7 +56,7 @@ class Stage:
 @dataclass
 class BackgroundCase(CrashCase):
     def prepare(self, stage: Stage, client: Client) -> None:
-        """While a gateway is alive that nothing happens to."""
+        """Prepares the case while a gateway is alive that nothing happens to."""
 
     def run(self, stage: Stage) -> None:
         raise NotImplementedError

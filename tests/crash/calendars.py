@@ -14,7 +14,7 @@ from tollgate.values import to_instant
 STEP_S = 600
 """A gateway's clock moves by this at every look: more than most of what is waited for."""
 DEADLINE_S = 9
-"""More than the time-out of the acquirer and the margin after it."""
+"""This is more than the time-out of the acquirer and the margin after it."""
 _MONTHS_AHEAD = 3
 _MONTHS_KNOWN = _MONTHS_AHEAD + 12
 

@@ -102,7 +102,7 @@ class CheckoutCase(CrashCase):
         return self.started
 
     def prepare(self, world: World, client: Client, shop_url: str) -> None:
-        """While a gateway is alive that nothing happens to."""
+        """Prepares the case while a gateway is alive that nothing happens to."""
         self.result_url = f"{shop_url}/result"
         prepared = {"amount": self.crash.amount, "currency": "EUR", "paymentType": self.request.payment_type}
         fields = prepared if self.request.kind_of_checkout == "payment" else dict(STORING)

@@ -68,12 +68,12 @@ class Crash:
     """One request during which the gateway dies, and then recoveries that die as well."""
 
     number: int
-    """Its own, and its amounts are made of it, so that money moved twice shows."""
+    """The number is unique, and amounts are made of it, so that money moved twice shows."""
     request: Request
     kill: Kill
     endings: tuple[Ending, ...]
     manner: Manner = Manner.ANSWER
-    """Anything but an answer: the acquirer holds the request while the gateway is killed from outside."""
+    """The acquirer holds the request while the gateway is killed from outside, unless this is an answer."""
     recoveries: tuple[Kill, ...] = ()
 
     @property
@@ -118,7 +118,7 @@ class CrashCase:
     heard: Answer | None = None
 
     def find_records(self, records: Iterable[Record]) -> list[Record]:
-        """All that the request led to, in the order of the chain."""
+        """Returns all that the request led to, in the order of the chain."""
         own = {self.before[0]} if self.before else {each.id for each in records if each.key == self.crash.key}
         return [each for each in records if (each.id in own or each.chain_id in own) and each.id not in self.before]
 

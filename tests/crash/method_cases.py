@@ -26,7 +26,7 @@ from tollgate.vault.keyring import load_keyring
 from tollgate.workers import CLOCK_OFFSET
 
 WEEK_S = 7 * 24 * 3600
-"""Longer than any shopper is awaited, and long enough for every bank holiday."""
+"""This is longer than any shopper is awaited, and long enough for every bank holiday."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ _RUNS = """SELECT schedule_id, due_at, state, tries, coalesce(payment_id, '') FR
  ORDER BY schedule_id, due_at"""
 _NEXT = "SELECT id, coalesce(next_at, 0) FROM schedules"
 _TRIES_LOOKED_AT = 12
-"""More than a run ever has."""
+"""A run never has so many tries."""
 
 _WAITING = (
     ("schedules", "next_at", "state = 0"),
@@ -90,7 +90,7 @@ def wake_jobs(store: StoreReader, subjects: Iterable[str]) -> None:
 
 
 def find_run_lies(store: StoreReader, ledger: Mapping[str, Entry], timetables: Mapping[str, Timetable]) -> list[str]:
-    """Empty when no due time is lost or doubled, and each is paid once or, where it failed, not at all."""
+    """Returns nothing when no due time is lost or doubled, and each is paid once or, where it failed, not at all."""
     runs = read_runs(store)
     next_times = {schedule_id: int(next_at) for schedule_id, next_at in store.query(_NEXT)}
     return [

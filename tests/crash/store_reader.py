@@ -148,7 +148,7 @@ class StoreReader:
         return waiting + self.query("SELECT id, topic, tries FROM jobs")
 
     def list_owed(self) -> list[tuple[str, str]]:
-        """Payment and topic of every job."""
+        """Lists payment and topic of every job."""
         return [(subject_id, topic) for subject_id, topic in self.query("SELECT subject_id, topic FROM jobs")]
 
     def is_calm(self, *topics: str) -> bool:
@@ -199,7 +199,7 @@ class StoreReader:
         return [record for record in self.read_payments() if record.key == key]
 
     def read_events(self) -> dict[str, list[str]]:
-        """Payment to the results it announced, in order."""
+        """Maps payments to the results they announced, in order."""
         events: dict[str, list[str]] = defaultdict(list)
         for subject_id, code in self.query("SELECT subject_id, result_code FROM outbox ORDER BY id"):
             events[subject_id].append(code)

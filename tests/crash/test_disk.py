@@ -41,7 +41,7 @@ def wait_for(is_so: Callable[[], bool]) -> None:
 
 
 def pay_until_it_breaks(client: Client) -> int:
-    """The number of the first order that could not be stored."""
+    """Returns the number of the first order that could not be stored."""
     for number in range(1, ORDERS_MAX):
         answer = try_to_pay(client, f"{number}.00", f"disk-{number:06d}")
         assert answer is not None, "the server must outlive a full disk"

@@ -58,7 +58,7 @@ class Bank:
         return _read_id((await pay(self.app, order, Call(CHANNEL, "ndc"))).body)
 
     async def follow(self, payment_type: str, named_id: str, amount: int | None = None) -> tuple[str, str]:
-        """The id and the result code."""
+        """Returns the id and the result code."""
         request = FollowUp(
             payment_type=payment_type,
             amount=amount,

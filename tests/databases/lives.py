@@ -216,7 +216,7 @@ async def _leave_in_flight(lives: Lives) -> None:
 
 
 async def _leave_decided(lives: Lives) -> str:
-    """A receipt whose result is known and not written yet."""
+    """Leaves a receipt whose result is known and not written yet."""
     app, fact = lives.app, make_request("RC", 60)
     named = await get_named_payment(app, "RC", lives.ids["pa receipt"], CHANNEL)
     context = await charging.read_chain_context(app, named)

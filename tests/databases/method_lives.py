@@ -59,7 +59,7 @@ class MethodLives:
         self.ids[name], _ = await self.teller.follow(payment_type, self.ids[named], amount)
 
     async def shop(self, name: str) -> shopping.Shopper:
-        """A card whose issuer wants to ask the shopper."""
+        """Pays with a card whose issuer wants to ask the shopper."""
         self._tick()
         app, bank = shopping.open_bank(self.app, ScriptedWire())
         shopper = await shopping.go_shopping(app, bank, channel=CHANNEL)

@@ -60,7 +60,7 @@ async def look(db: Database, registration_id: str) -> Registration:
 
 
 async def read_row(db: Database, registration_id: str) -> dict[str, Any]:
-    """Every column as it stands there."""
+    """Reads every column of the row."""
     row = await db.fetch_one(_raw, {"id": registration_id})
     assert row is not None
     return dict(zip(_columns, row, strict=True))

@@ -57,7 +57,7 @@ async def begin_at_provider(world: CheckoutWorld) -> str:
 
 
 async def begin_challenge(world: CheckoutWorld) -> Shopper:
-    """A shopper whose bank has answered, just before the browser comes back."""
+    """Brings a shopper to where the bank has answered, just before the browser comes back."""
     bank = Bank(world.provider.acquirer, [CHALLENGE])
     world.app = replace(world.app, simulator=bank)
     await world.prepare("it")

@@ -37,7 +37,7 @@ def make_row(payment: Payment, **changes: Any) -> AuthenticationRow:
 
 
 async def wait_for_shopper(db: Database, **changes: Any) -> tuple[Payment, AuthenticationRow]:
-    """A payment that waits, and what it waits for."""
+    """Returns a payment that waits, and what it waits for."""
     payment = make_payment()
     assert await payments.start_payment(db, payment, b"account", None)
     completion = make_completion(

@@ -35,7 +35,7 @@ INDEXES = """SELECT replace(indexdef, '{schema}.', '') FROM pg_indexes
 
 
 def render_schema(dialect: Dialect) -> list[str]:
-    """The tables as the metadata describes them, independently of any migration."""
+    """Returns the tables as the metadata describes them, independently of any migration."""
     compiler = COMPILERS[dialect]
     texts = []
     for table in METADATA.sorted_tables:

@@ -133,7 +133,7 @@ async def test_one_event_received_by_all_is_announced_once(banks: list[Bank], db
 
 
 async def test_a_removal_at_any_moment_leaves_no_token_behind(banks: list[Bank], db: Database) -> None:
-    """While it is provisioned, while it is asked about, and afterwards."""
+    """This holds while it is provisioned, while it is asked about, and afterwards."""
     for rounds_before in range(3):
         registration_id = await keep(banks[0])
         await owe(banks[0], registration_id, "e-1", "e-2")

@@ -81,7 +81,7 @@ async def extend(bank: Bank, registration_id: str) -> Answer:
 
 
 async def tell(work: Any) -> str:
-    """The code of its answer, or of its refusal."""
+    """Returns the code of its answer, or of its refusal."""
     try:
         answer: Answer = await work
     except Refusal as refusal:

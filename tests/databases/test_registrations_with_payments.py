@@ -65,7 +65,7 @@ async def app(db: Database, wire: ScriptedWire) -> App:
 
 
 async def leave_started(app: App, wire: ScriptedWire) -> Payment:
-    """A payment that shall leave its card behind, whose process died while the acquirer was asked."""
+    """Leaves a payment that shall register its card, whose process died while the acquirer was asked."""
 
     async def die() -> None:
         raise ZeroDivisionError

@@ -98,7 +98,7 @@ def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 async def explain(connection: asyncpg.Connection, page: Page) -> list[tuple[str, str, int]]:
-    """The scans of a page: what kind, by which index, and how many rows were visited, dropped ones included."""
+    """Returns the scans of a page: what kind, by which index, and how many rows were visited, dropped ones included."""
     statement, params = page
     compiled: CompiledText = statement.compiled_for(Dialect.POSTGRESQL)
     values = ", ".join(write_literal(value) for value in compiled.bind(params))

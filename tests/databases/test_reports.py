@@ -47,7 +47,7 @@ async def earn(db: Database, **changes: Any) -> Payment:
 
 
 async def follow(db: Database, first: Payment, position: int) -> Payment:
-    """The bare row; what may follow what is no question of reading."""
+    """Returns the bare row; what may follow what is no question of reading."""
     later = make_payment(payment_type="CP", chain_id=first.id, referenced_id=first.id, position=position)
     balance_change = BalanceChange(payment_id=first.id, chain_length=1)
     assert await db.write(start_follow_up_writes(later, [balance_change]), label="test")

@@ -166,7 +166,7 @@ class CheckoutWorld:
         await _RUN["recovery tasks"](self.app)
 
     async def meanwhile(self) -> None:
-        """While one is being charged, others approve at the provider and come back."""
+        """Lets others approve at the provider and come back while one is being charged."""
         for _ in self.list_sessions("open"):
             await self.decide(0, "approved")
         for place in range(len(self.list_sessions("approved"))):

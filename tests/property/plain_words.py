@@ -13,7 +13,7 @@ DAY = 24 * 60 * 60 * 1_000_000
 AUTHORISED_FOR = 7 * DAY
 CAPTURES_MAX = 98
 REBILLS_MAX = 3
-"""Few, so that a short life reaches the bound."""
+"""There are few, so that a short life reaches the bound."""
 
 
 class Fate(StrEnum):
@@ -36,7 +36,7 @@ class Deed:
     fate: Fate
     code: str
     does: str = ""
-    """Empty for what begins a chain, and for what was refused."""
+    """The action is empty for what begins a chain, and for what was refused."""
     named: Deed | None = None
     is_final: bool = False
     releases: int = 0

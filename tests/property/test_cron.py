@@ -185,7 +185,7 @@ def read(plan: CronPlan) -> Cron | CronFault:
 
 
 def ask_calendar(drawn: Drawn, at: Instant) -> Instant | None:
-    """The first moment after another, found by asking of each day whether it is meant, and of each second of it."""
+    """Returns the first moment after another, found by asking of each day and second whether it is meant."""
     start = to_datetime(at)
     for count in range(DAYS_SEARCHED):
         day = start.date() + count * ONE_DAY

@@ -105,7 +105,7 @@ class Life:
         return [make_run_payment_id(self.schedule.id, run.due_at, attempt) for attempt in range(1, TRIES_MAX + 2)]
 
     def count_charges(self) -> Counter[str]:
-        """The charges that stand at the acquirer, by their names."""
+        """Returns the charges that stand at the acquirer, by their names."""
         entries = self.wire.read_ledger()
         assert all(entry.executions <= 1 for entry in entries.values())
         return Counter(key for key, entry in entries.items() if entry.fate is Fate.APPROVED and not entry.original)

@@ -224,7 +224,7 @@ class World:
             assert read_code(sides[late][2]) in [ruling.code for ruling in rulings[late]]
 
     def judge_around(self, deed: Deed, wanted: Wanted, named: Deed, now: int, before: list[Ruling]) -> list[Ruling]:
-        """While the other one was in flight, after it, and (only for what is refused) before it."""
+        """Judges while the other one is in flight, after it, and (only for refusals) before it."""
         fate, deed.fate = deed.fate, Fate.FAILED if deed.does == "" else Fate.WRITTEN
         in_flight = self.past.memory.judge(wanted, named, now)
         deed.fate = fate
@@ -255,7 +255,7 @@ class World:
         await _RUN["recovery tasks"](self.app)
 
     async def finish(self) -> None:
-        """Whatever happened: with patience everything becomes final."""
+        """Every payment becomes final with patience, whatever happened."""
         for _ in range(ROUNDS_MAX):
             self.clock.at += PATIENCE
             await self.work("recover")

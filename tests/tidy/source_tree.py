@@ -48,7 +48,7 @@ class Import:
 
 
 def package_of(path: Path) -> str:
-    """The package a source file belongs to; empty for the package's own face."""
+    """Returns the package a source file belongs to; empty for the package's own face."""
     first = path.relative_to(SOURCE).parts[0]
     return "" if first == "__init__.py" else first.removesuffix(".py")
 
@@ -65,7 +65,7 @@ def code_files() -> tuple[Path, ...]:
 
 @cache
 def packages() -> tuple[str, ...]:
-    """The packages that exist, packages and single files alike."""
+    """Returns the packages that exist, packages and single files alike."""
     return tuple(sorted({package_of(path) for path in source_files()} - {""}))
 
 
@@ -81,7 +81,7 @@ def parse(path: Path) -> ast.Module:
 
 @cache
 def walk(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Every node of a module, listed once for all rules that look at it."""
+    """Lists every node of a module, once for all rules that look at it."""
     return tuple(ast.walk(tree))
 
 
@@ -105,7 +105,7 @@ def expect_none(offenders: Iterable[str], rule: str) -> None:
 
 
 def imports(tree: ast.Module) -> Iterator[Import]:
-    """Every import statement, also those under `if TYPE_CHECKING` and inside functions."""
+    """Finds every import statement, also those under `if TYPE_CHECKING` and inside functions."""
     lazy = {
         id(inner)
         for outer in walk(tree)
@@ -158,7 +158,7 @@ def tracked_files() -> tuple[Path, ...]:
 
 
 def read_text(path: Path) -> str | None:
-    """The text of a file, or None for pictures and other bytes."""
+    """Returns the text of a file, or None for pictures and other bytes."""
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError:

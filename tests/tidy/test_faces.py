@@ -13,7 +13,7 @@ NAMES_MAX = 40
 
 
 def faces() -> list[Path]:
-    """The `__init__.py` files that import anything."""
+    """Returns the `__init__.py` files that import anything."""
     return [face for face in all_faces() if len(parse(face).body) > 1]
 
 

@@ -24,7 +24,7 @@ NOTE = re.compile(r" +# .*")
 
 
 def strange_lines(text: str) -> list[str]:
-    """Lines that are neither a pin, a hash nor a note on who asked for it: an address, an option, a loose version."""
+    """Lists lines that are neither a pin, a hash nor a note on who asked for it, such as a loose version."""
     return [line for line in text.splitlines() if not any(kind.fullmatch(line) for kind in (PIN, HASH, NOTE))]
 
 
@@ -33,7 +33,7 @@ def pins(path: Path) -> dict[str, str]:
 
 
 def wanted(lock: str) -> set[str]:
-    """The packages that pyproject.toml asks for directly, by their bare names."""
+    """Returns the packages that pyproject.toml asks for directly, by their bare names."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     asked = list(project["project"]["dependencies"]) if lock in WITH_PROJECT else []
     for group in LOCKS[lock]:

@@ -51,7 +51,7 @@ def find_literals(path: Path) -> set[str]:
 
 
 def find_named(path: Path) -> set[str]:
-    """The codes that a module uses by their names in `codes`."""
+    """Returns the codes that a module uses by their names in `codes`."""
     return {
         getattr(codes, node.attr)
         for node in ast.walk(parse(path))
@@ -62,7 +62,7 @@ def find_named(path: Path) -> set[str]:
 
 @cache
 def find_origins() -> dict[str, Origin]:
-    """The origin of every code that some module answers: what the gateway decides itself comes first."""
+    """Returns the origin of every code that some module answers: what the gateway decides itself comes first."""
     own: set[str] = set()
     told: set[str] = set()
     for path in source_files():

@@ -13,13 +13,13 @@ CATCH_ALLS = ("Exception", "BaseException")
 
 
 def reveals(tree: ast.Module) -> list[Offence]:
-    """Lines that ask a secret for its text, called on the spot or passed on as a function."""
+    """Finds lines that ask a secret for its text, called on the spot or passed on as a function."""
     named = [node for node in walk(tree) if isinstance(node, ast.Attribute) and node.attr == "reveal"]
     return sorted((node.lineno, ast.unparse(node)) for node in named)
 
 
 def catch_alls(tree: ast.Module) -> list[Offence]:
-    """Lines that catch everything. Cleaning up and raising again catches nothing."""
+    """Finds lines that catch everything. Cleaning up and raising again catches nothing."""
     return [
         (node.lineno, "catches everything")
         for node in walk(tree)
@@ -40,7 +40,7 @@ def _raises_again(node: ast.ExceptHandler) -> bool:
 
 
 def raises_with_cause(tree: ast.Module) -> list[Offence]:
-    """Lines inside an `except` that raise something new and keep the old error attached."""
+    """Finds lines inside an `except` that raise something new and keep the old error attached."""
     return [
         (node.lineno, ast.unparse(node))
         for caught in walk(tree)

@@ -19,7 +19,7 @@ SEGMENT = r"[a-z][A-Za-z0-9]*(?:\[[^\[\]]*\])?"
 DOTTED = re.compile(rf"{SEGMENT}(?:\.[A-Za-z0-9]+(?:\[[^\[\]]*\])?)+")
 ROOTS = frozenset(re.split(r"[.\[]", full_name)[0] for full_name in PARAMETERS)
 SEGMENTS = frozenset(word for full_name in PARAMETERS for word in re.split(r"[.\[\]]+", full_name))
-"""Parts of longer names, which are the members of a nested answer."""
+"""These are parts of longer names, the members of a nested answer."""
 
 
 def is_dotted_spelling(text: str) -> bool:

@@ -11,7 +11,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 
 
 def list_retired_words() -> list[str]:
-    """The words in backticks in the first column of the table under `Retired words`."""
+    """Returns the words in backticks in the first column of the table under `Retired words`."""
     table = GLOSSARY.read_text("utf-8").partition("## Retired words")[2]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     return [word for row in rows for word in re.findall("`([^`]+)`", row)]

@@ -43,12 +43,12 @@ ORDER = Order(
 
 @dataclass
 class ScriptedWire:
-    """Plays its script from the front; what stands there is an answer or a fault. At the end it approves."""
+    """The wire plays its script from the front: an answer or a fault. At the end it approves."""
 
     script: list[bytes | Exception] = field(default_factory=list)
     sent: list[WireRequest] = field(default_factory=list)
     meanwhile: Callable[[], Awaitable[object]] | None = None
-    """Happens after a request came and before it is answered."""
+    """This runs after a request came and before it is answered."""
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         assert timeout_s > 0

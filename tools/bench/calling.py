@@ -29,7 +29,7 @@ class Line:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, request: bytes) -> bytes:
-        """The body of the answer. Whatever is no success is an error: a fast refusal is not what is measured."""
+        """Returns the body of the answer. Anything but a success is an error: fast refusals are not measured."""
         self._socket.sendall(request)
         got = b""
         while (at := got.find(_HEAD_END)) < 0:

@@ -23,7 +23,7 @@ _DAY = timedelta(days=1)
 class PageResult:
     far_page: int
     costs: dict[str, list[float]] = field(default_factory=lambda: {FIRST: [], SECOND: [], FAR: []})
-    """Milliseconds for one page, of each round."""
+    """The milliseconds for one page, of each round."""
 
     def growths(self, name: str) -> list[float]:
         """Returns how many times as much the far page costs as this one, within each round."""

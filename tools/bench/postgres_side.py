@@ -60,7 +60,7 @@ class PostgresSide:
         return Specimen(*(self._fetch(address, text) for text in (READ_PAYMENT, READ_EVENT, READ_LINE)))
 
     def count_completed(self, address: str) -> tuple[int, int]:
-        """Approved payments, and events."""
+        """Counts approved payments, and events."""
         payments, events = self._fetch(address, COUNT_COMPLETED).values()
         return int(str(payments)), int(str(events))
 
@@ -70,7 +70,7 @@ class PostgresSide:
         return int(str(refunds)), int(str(lines))
 
     def pick_stored(self, address: str, count: int) -> list[str]:
-        """The ids of so many filled payments, from anywhere among them."""
+        """Returns the ids of so many filled payments, from anywhere among them."""
         return self._cluster.run_sql(f"{PICK_STORED}{count}", _database_of(address)).split()
 
     def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]:
@@ -152,7 +152,7 @@ def render_script(specimen: Specimen) -> str:
 
 
 def render_fill(specimen: Specimen) -> tuple[str, ...]:
-    """Stored payments numbered by `n`, their events and lines made from the same number."""
+    """The stored payments are numbered by `n`, and events and entries are made from the same number."""
     payment_id = "('8a' || substr(md5(n::text), 3))"
     instant = f"({_quote(specimen.payment['created_at'])} - {FILLED_BEFORE_US} + n)"
     varied = {"id": payment_id, "merchant_transaction_id": "('stored-' || n::text)", "created_at": instant}

@@ -62,7 +62,7 @@ class _Bout:
     refunds: int = 0
 
     def measure(self, case: Case, count: int) -> float:
-        """Milliseconds for one refund: all of them from the first request to the last answer, shared out."""
+        """Returns the milliseconds for one refund: from the first request to the last answer, shared out."""
         ids = self._pay(count) if case.is_fresh else [next(self.stored_ids) for _ in range(count)]
         client, subject = self.stocked.client, self.stocked.subject
         fields = {"entityId": client.entity_id, **REFUND}

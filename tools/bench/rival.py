@@ -71,7 +71,7 @@ def _wait_until_up(port: int) -> None:
 
 
 def _post(port: int, path: str, fields: dict[str, str]) -> str:
-    """The id of what was made."""
+    """Returns the id of what was made."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         connection.request("POST", path, urlencode(fields), {**HEADERS, **FORM})

@@ -51,7 +51,7 @@ class SqliteSide:
         return Specimen(*rows)
 
     def count_completed(self, address: str) -> tuple[int, int]:
-        """Approved payments, and events."""
+        """Counts approved payments, and events."""
         connection = _open(address)
         payments, events = _read_row(connection, COUNT_COMPLETED).values()
         connection.close()
@@ -65,7 +65,7 @@ class SqliteSide:
         return int(str(refunds)), int(str(lines))
 
     def pick_stored(self, address: str, count: int) -> list[str]:
-        """The ids of so many filled payments, from anywhere among them."""
+        """Returns the ids of so many filled payments, from anywhere among them."""
         connection = _open(address)
         ids = [str(row[0]) for row in connection.execute(f"{PICK_STORED}{count}")]
         connection.close()

@@ -91,7 +91,7 @@ async def measure(db: Database, callers: int, seconds: float) -> tuple[float, st
 
 
 class _Capture:
-    """Stands where a database would, to learn the rows that the store would write."""
+    """This takes the place of a database, to learn the rows that the store would write."""
 
     rows: list[Any]
 

@@ -60,7 +60,7 @@ class Subject:
             raise RuntimeError(f"the first payment was refused: {answer.body.decode()}")
 
     def read_memory_mb(self) -> float:
-        """Its share of memory, all processes together: pages in common with others count in part."""
+        """Returns its share of memory, all processes together: pages in common with others count in part."""
         return sum(_read_pss_kb(proc) for proc in self._list_procs()) / 1024
 
     def read_cpu_s(self) -> float:
@@ -72,7 +72,7 @@ class Subject:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def _list_procs(self) -> list[Path]:
-        """The process that was started, and those it started to serve beside it."""
+        """Returns the process that was started, and those it started to serve beside it."""
         process = self.process.process
         if process is None:
             raise RuntimeError("the server is not running")

@@ -40,7 +40,7 @@ def entity_id(run: Run) -> str:
 
 
 def publish(mint: Mint) -> str:
-    """The file of root signing keys as the provider publishes it, with a key of an older protocol."""
+    """Returns the file of root signing keys as the provider publishes it, with a key of an older protocol."""
     text = json.dumps(
         {
             "keys": [

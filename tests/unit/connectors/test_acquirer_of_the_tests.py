@@ -45,7 +45,7 @@ class Shop:
         )
 
     def follow_up(self, key: str, action: str, original: str, amount: int, *, is_final: bool = False) -> str:
-        """Its response code."""
+        """Returns the response code of the follow-up."""
         attempt = make_attempt(key, original, amount)
         return self.drive(card.follow_up(attempt, action, CODE, is_final=is_final)).details["AcquirerResponse"]
 

@@ -74,7 +74,7 @@ def make_rreq(**members: Any) -> bytes:
 
 
 def hold(conversation: Conversation[_Told], body: Mapping[str, Any] | bytes, status: int = 200) -> _Told:
-    """The end of a conversation in which everything is answered with the same."""
+    """Returns the end of a conversation in which everything is answered with the same."""
     reply = WireReply(status, body if isinstance(body, bytes) else json.dumps(body).encode())
     next(conversation)
     with pytest.raises(StopIteration) as end:

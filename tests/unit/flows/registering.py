@@ -56,7 +56,7 @@ PRESENT = {MODE: "REPEATED", SOURCE: "CIT", TYPE: "UNSCHEDULED"}
 
 
 def approve(reference: str) -> bytes:
-    """An acquirer's approval with the scheme's reference."""
+    """Returns an acquirer's approval with the scheme's reference."""
     words = {"status": "approved", "response_code": "00", "message": "Fine", "scheme_transaction_id": reference}
     return json.dumps(words).encode()
 
@@ -117,7 +117,7 @@ def _choose(stored: str | None) -> str:
 
 
 async def register_card(app: App, *parts: Mapping[str, str]) -> str:
-    """The id of a card's registration, made with a payment."""
+    """Returns the id of a card's registration, made with a payment."""
     return (await send(app, CARD, KEEP, *parts)).registration_id
 
 

@@ -21,12 +21,12 @@ RETURN_URL = "https://shop.example/result?order=7"
 
 @dataclass
 class ScriptedNotifier:
-    """Plays its script from the front; what stands there is a status or a fault. At the end all is well."""
+    """The notifier plays its script from the front: a status or a fault. At the end all is well."""
 
     script: list[int | Exception] = field(default_factory=list)
     called: list[str] = field(default_factory=list)
     meanwhile: Callable[[str], Awaitable[object]] | None = None
-    """Happens while a shop is being called."""
+    """This runs while a shop is being called."""
 
     async def get(self, url: str, timeout_s: float) -> int:
         assert timeout_s == LIMITS.notification_timeout_s
@@ -44,7 +44,7 @@ def name_checkout(number: int) -> CheckoutId:
 
 
 async def prepare(app: App, number: int = 1, **changes: object) -> Checkout:
-    """A checkout that was never submitted."""
+    """Prepares a checkout that is not submitted."""
     checkout = Checkout(
         id=name_checkout(number),
         merchant_id=MERCHANT.id,
@@ -65,7 +65,7 @@ async def submit(app: App, checkout: Checkout, return_url: str | None = RETURN_U
 
 
 async def prepare_submitted(app: App, number: int = 1, **changes: object) -> Checkout:
-    """Submitted ten seconds after it was made."""
+    """The checkout is submitted ten seconds after it was made."""
     checkout = await prepare(app, number, **changes)
     move_to(app, NOW + 10 * SECOND)
     await submit(app, checkout)
@@ -73,7 +73,7 @@ async def prepare_submitted(app: App, number: int = 1, **changes: object) -> Che
 
 
 async def reopen(app: App, checkout: Checkout) -> None:
-    """Its attempt failed, so that another may be made."""
+    """The attempt failed, so that another may be made."""
     end = CheckoutEnd(
         id=checkout.id, merchant_id=checkout.merchant_id, subject_id=SUBJECT_ID, is_done=False, is_sole=True
     )

@@ -78,7 +78,7 @@ async def get_schedule(app: App, schedule_id: str) -> Schedule:
 
 
 async def get_runs(app: App, schedule: Schedule) -> list[Run]:
-    """Oldest first."""
+    """Returns the runs, oldest first."""
     return (await list_runs(app.database, MERCHANT.id, schedule.id, RUNS_MAX))[::-1]
 
 
@@ -115,5 +115,5 @@ async def spoil(app: App, text: str, **params: Any) -> None:
 
 
 def list_charges(wire: ScriptedWire) -> list[str]:
-    """The names under which the acquirer was asked for money."""
+    """Returns the names under which the acquirer was asked for money."""
     return [request.key or "" for request in wire.sent if request.path == "/v1/charges"]

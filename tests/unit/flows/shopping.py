@@ -87,7 +87,7 @@ class Bank:
     ranges_fault: Exception | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
     meanwhile: Callable[[], Awaitable[object]] | None = None
-    """Happens after a question came and before it is answered."""
+    """This runs after a question came and before it is answered."""
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         if request.path not in (messages.RANGES, messages.AUTHENTICATIONS):
@@ -201,7 +201,7 @@ class Shopper:
         await accept_method_result(self.app, shopper_token or self.shopper_token, server_id or row.body.server_id)
 
     async def walk(self, *, status: str = "Y") -> Next:
-        """All the way through the challenge and back."""
+        """Walks through the challenge and back."""
         await self.come()
         await self.tell_result(transStatus=status)
         return await self.come(has_answer=True)
@@ -230,7 +230,7 @@ async def lease_now(app: App) -> list[Job]:
 
 
 async def run_due(app: App) -> dict[str, bool]:
-    """Topic to whether the recovery task is done."""
+    """Maps topics to whether the recovery task is done."""
     tick(app)
     return {job.topic: await run_recovery_task(app, job) for job in await lease_now(app)}
 

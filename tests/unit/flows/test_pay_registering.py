@@ -249,7 +249,7 @@ async def test_a_declined_payment_on_what_is_there_already_does_not_end_it(app: 
 
 
 async def look_at_debit(app: App, told: Answered) -> tuple[str, str, date]:
-    """Its place under which mandate, signed when, as the bank's file will have it."""
+    """Reads position, mandate and signing date of a debit, as the bank's file will have them."""
     instruction = await find_instruction(app.database, MERCHANT.id, told.body["id"])
     assert instruction is not None
     return instruction.sequence, instruction.mandate_id, instruction.signed_on

@@ -181,7 +181,7 @@ async def test_the_recovery_task_waits_for_a_charge_that_is_under_way(
 async def test_the_recovery_task_does_not_end_what_the_acquirer_is_still_deciding(
     both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    """Else a failed answer would leave money taken."""
+    """A failed answer would leave money taken otherwise."""
     app, bank = both
     shopper = await go_shopping(app, bank)
     wire.script = [PENDING, PENDING, APPROVED]

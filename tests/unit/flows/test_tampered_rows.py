@@ -44,7 +44,7 @@ def make_idempotency_key(key: str = "key", fingerprint: bytes = b"print") -> Ide
 
 
 def list_reported(caplog: pytest.LogCaptureFixture) -> set[Any]:
-    """The ids of payments that error events name."""
+    """Returns the ids of payments that error events name."""
     return {vars(record).get("payment") for record in caplog.records if record.levelno == logging.ERROR}
 
 

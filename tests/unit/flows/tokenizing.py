@@ -39,7 +39,7 @@ class TokenWorld:
     """These come from the front instead of the vault's answers; the vault receives the requests all the same."""
     asked: list[str] = field(default_factory=list)
     meanwhile: Callable[[], Awaitable[object]] | None = None
-    """Happens once, after the vault has acted and before its answer arrives."""
+    """This runs once, after the vault has acted and before its answer arrives."""
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         if request.path not in TOKEN_PATHS:
@@ -113,7 +113,7 @@ def make_knock(registration_id: str, event_id: str = "e-1") -> bytes:
 
 
 async def list_token_jobs(app: App) -> list[Job]:
-    """All that are owed however late, without holding them for long."""
+    """Lists all jobs that are owed however late, without holding them for long."""
     assert isinstance(app.clock, FixedClock)
     return await lease_due(
         app.database,

@@ -33,7 +33,7 @@ class Flood(Redirector):
 
 
 def serve(visit: Visit, tls: ssl.SSLContext | None = None, application: Redirector | None = None) -> None:
-    """Run a listener in the loop of a real host while it is visited."""
+    """Runs a listener in the loop of a real host while it is visited."""
 
     async def run() -> None:
         listening = socket.create_server(("127.0.0.1", 0))

@@ -20,7 +20,7 @@ _numbers = count(1)
 
 
 def make_payment(payment_type: str = "PA", amount: int = 10_000, **changes: Any) -> Payment:
-    """One that succeeded at noon, in internal test mode."""
+    """Makes a payment that succeeded at noon, in internal test mode."""
     payment = Payment(
         id=PaymentId(f"8a{next(_numbers):030x}"),
         merchant_id=MerchantId("8a" + "1" * 30),
@@ -43,7 +43,7 @@ def make_payment(payment_type: str = "PA", amount: int = 10_000, **changes: Any)
 
 
 def add(named: Payment, payment_type: str, amount: int, **changes: Any) -> Payment:
-    """A later transaction about `named`."""
+    """Makes a follow-up of `named`."""
     return make_payment(payment_type, amount, referenced_id=named.id, chain_id=named.first_id, **changes)
 
 
@@ -53,7 +53,7 @@ def link_alone(named: Payment) -> ChainContext:
 
 
 def start(context: ChainContext, plan: Plan, payment_type: str) -> Payment:
-    """The attempt that carries out a plan; of what is not sent, the result is known from the start."""
+    """Starts the attempt that carries out a plan; the result of one that is not sent is known from the start."""
     return add(
         context.named,
         payment_type,

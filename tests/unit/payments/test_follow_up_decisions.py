@@ -49,7 +49,7 @@ def list_requests(payment_type: str) -> Iterator[chain.FollowUpRequest]:
 
 
 def list_links() -> Iterator[chain.ChainContext]:
-    """Every type in every state with every balance, at the head of its chain and further down."""
+    """Returns every type in every state with every balance, at the head of its chain and further down."""
     for payment_type, state, balance, age in product(NATURES, State, BALANCES, (0, 8 * DAY)):
         if age and balance.closed:
             continue

@@ -104,7 +104,7 @@ def test_a_closure_that_something_sets_forbids_something() -> None:
 
 
 def test_nothing_sets_a_closure_that_does_not_forbid_itself() -> None:
-    """Else the same request would be accepted twice. What takes all that is left finds nothing the second time."""
+    """The same request would be accepted twice otherwise. One that takes all finds nothing the second time."""
     closing = [row for row in ROWS if row.closes | row.closes_when_final and row.draw is not following.Draw.REST]
 
     assert all(row.barred_by & (row.closes | row.closes_when_final) for row in closing)

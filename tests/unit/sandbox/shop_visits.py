@@ -85,7 +85,7 @@ def header(reply: Reply, name: bytes) -> str:
 
 
 async def order(app: App, cookie: str = "", **quantities: str) -> str:
-    """The id of the checkout that was prepared."""
+    """Returns the id of the checkout that was prepared."""
     reply = await visit(app, "POST", f"{SHOP}/checkout", cookie, **(quantities or {"mug": "2", "bag": "1"}))
     assert reply.status == 303
     return parse_qs(urlsplit(header(reply, b"location")).query)["id"][0]

@@ -74,7 +74,7 @@ AWAY = {
 
 @pytest.fixture(scope="module")
 async def database(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Database]:
-    """Shared: every challenge has a token of its own."""
+    """The tests share one store, because every challenge has a token of its own."""
     database = await open_database(f"sqlite:///{tmp_path_factory.mktemp('directory')}/store.db")
     yield database
     await database.close()
@@ -102,7 +102,7 @@ async def ask(
 
 
 def choose_eci(brand: str, status: str, reason: str | None) -> str | None:
-    """Written out once more, by the tables that the schemes publish."""
+    """The tables that the schemes publish are written out here once more."""
     place = {"Y": 0, "A": 1, "N": 1 if reason == "13" else 2, "U": 2}[status]
     if reason == "22":
         return None

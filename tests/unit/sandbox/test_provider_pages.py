@@ -32,7 +32,7 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 
 
 async def open_page(app: App, brand: str = "PAYPAL", amount: int = 9200, currency: str = "EUR") -> str:
-    """The token in the address of a page that was just made."""
+    """Returns the token in the address of a page that was just made."""
     message = redirect.SessionMessage(
         key="8a01",
         type="sale",

@@ -69,7 +69,7 @@ BANK = BankAccount(
 
 
 def tell(account: Instrument) -> dict[str, object]:
-    """All members in clear, to be compared."""
+    """Returns all members in clear, to be compared."""
     members = {name: getattr(account, name) for name in account.__struct_fields__}
     return {name: value.reveal() if isinstance(value, Secret) else value for name, value in members.items()}
 

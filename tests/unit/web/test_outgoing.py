@@ -9,7 +9,7 @@ from tollgate.web.request import Reply
 
 
 def render(reply: Reply, *, is_secure: bool = False, is_last: bool = False, has_body: bool = True) -> dict[str, str]:
-    """The headers by name; the status line and the body under names of their own."""
+    """Returns the headers by name; the status line and the body under names of their own."""
     data = render_reply(reply, is_secure=is_secure, is_last=is_last, has_body=has_body).decode()
     head, _, body = data.partition("\r\n\r\n")
     status, *lines = head.split("\r\n")

@@ -67,7 +67,7 @@ def read_policy(page: Reply) -> dict[str, str]:
 
 
 def poison(value: Any) -> Any:
-    """The same values with hostile ones wherever text may come from outside."""
+    """Returns the same values with hostile ones wherever text may come from outside."""
     if isinstance(value, dict):
         return {name: poison(inner) for name, inner in value.items()}
     return value + HOSTILE if isinstance(value, str) and value not in ("POST",) else value

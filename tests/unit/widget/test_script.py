@@ -41,7 +41,7 @@ NEVER = {
 
 
 def list_page_modules() -> dict[str, Module]:
-    """The modules of the page's script, by their names."""
+    """Returns the modules of the page's script, by their names."""
     return {module.path.name: module for module in list_modules([FOLDER / "start.js"])}
 
 
