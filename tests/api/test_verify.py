@@ -165,5 +165,5 @@ def test_an_audit_beside_traffic_finds_what_a_hand_did(busy: GatewayProcess, run
     run_sql(f"UPDATE payments SET drawn = drawn + 3000 WHERE id = '{victim}'")
 
     assert {finding["row_id"] for finding in report["findings"]} == {victim}
-    assert {finding["proof"] for finding in report["findings"]} == {"balance", "book"}
+    assert {finding["proof"] for finding in report["findings"]} == {"balance", "ledger"}
     assert verify(busy)["findings"] == []
