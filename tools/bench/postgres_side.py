@@ -143,11 +143,11 @@ def render_script(specimen: Specimen) -> str:
     return (
         "\\set n random(1, 9000000000000000000)\n"
         f"INSERT INTO payments ({', '.join(started)}) VALUES ({', '.join(started.values())});\n"
-        f"WITH settled AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in completed.items())}"
+        f"WITH completed AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in completed.items())}"
         # Written so that no planner takes the index of attempts in flight for the way to one row.
         f" WHERE {key} AND state + 0 = 0 RETURNING id, completed_at),"
-        f" posted AS ({_render_insert('ledger_entries', line)} FROM settled)"
-        f" {_render_insert('outbox', event)} FROM settled;\n"
+        f" posted AS ({_render_insert('ledger_entries', line)} FROM completed)"
+        f" {_render_insert('outbox', event)} FROM completed;\n"
     )
 
 

@@ -18,7 +18,14 @@ COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE payment_type = 'R
 PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'stored-%' AND payment_type = 'DB'
  ORDER BY random() LIMIT """
 
-AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}", "completed_at": None, "mac": None}
+AT_START: Mapping[str, Value] = {
+    "state": 0,
+    "outcome": None,
+    "result_code": "",
+    "details": "{}",
+    "completed_at": None,
+    "mac": None,
+}
 """The first commit writes these values and the second changes them."""
 
 INSTANT_DIGITS = 16

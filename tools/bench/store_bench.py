@@ -95,7 +95,7 @@ class _Capture:
 
     rows: list[Any]
 
-    async def submit(self, _: object, row: object) -> bool:
+    async def submit(self, _hot: object, row: object, **_: object) -> bool:
         self.rows.append(row)
         return True
 

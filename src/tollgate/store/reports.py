@@ -7,7 +7,7 @@ what the first one costs. Only a numbered page skips rows, and their number is b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -28,14 +28,43 @@ _SHAPES_KEPT = 512
 """Statements differ by which filters they have; texts for so many combinations are remembered."""
 
 
+Filters = Mapping[str, sa.Column[Any]]
+"""The columns that the members of a query narrow."""
+Shape = tuple[tuple[str, int], ...]
+"""The members of a query that are set, each with its number of values."""
+
+_SEARCHED: Filters = {
+    "reference": payments.c.merchant_transaction_id,
+    "lifecycle_id": payments.c.lifecycle_id,
+    "short_id": payments.c.short_id,
+    "payment_types": payments.c.payment_type,
+    "methods": payments.c.method,
+}
+_REPORTED: Filters = {
+    "currency": ledger.c.currency,
+    "test_mode": payments.c.test_mode,
+    "payment_types": payments.c.payment_type,
+}
+
+
+def _list_values(query: Search | Period, filters: Filters) -> dict[str, tuple[Any, ...]]:
+    values = {name: getattr(query, name) for name in filters}
+    return {name: each if isinstance(each, tuple) else (each,) for name, each in values.items() if each is not None}
+
+
+def _count_values(values: Mapping[str, Sequence[Any]]) -> Shape:
+    return tuple((name, len(each)) for name, each in values.items())
+
+
+def _number_values(values: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    return {f"{name}_{n}": value for name, each in values.items() for n, value in enumerate(each)}
+
+
 def _among(column: sa.Column[Any], name: str, count: int) -> sa.ColumnElement[bool]:
     if not count:
         return sa.false()
-    return column.in_([sa.bindparam(f"{name}_{n}", type_=column.type) for n in range(count)])
-
-
-def _number(name: str, values: Iterable[str]) -> dict[str, str]:
-    return {f"{name}_{n}": value for n, value in enumerate(values)}
+    numbered = [sa.bindparam(f"{name}_{n}", type_=column.type) for n in range(count)]
+    return column.in_(numbered) if count > 1 else column == numbered[0]
 
 
 def _count_at_most(query: sa.Select[Any]) -> Statement:
@@ -55,71 +84,47 @@ async def _fetch_count(db: Database, statement: Statement, params: Mapping[str, 
 # ---- payments of a channel ----
 
 
-class _SearchShape(NamedTuple):
-    has_reference: bool
-    has_lifecycle: bool
-    has_short_id: bool
-    payment_types: int
-    methods: int
-
-
-def _search(shape: _SearchShape) -> sa.Select[Any]:
+def _search(shape: Shape) -> sa.Select[Any]:
     # One lower bound in all cases: given two, a planner may start at the lower one and walk to the other.
     after = sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(
         sa.bindparam("after_at", type_=WHOLE), sa.bindparam("after_id", type_=TEXT)
     )
-    conditions: list[sa.ColumnElement[bool]] = [
+    return PAYMENTS.select(
         payments.c.merchant_id == sa.bindparam("merchant_id"),
         payments.c.channel_id == sa.bindparam("channel_id"),
         after,
         payments.c.created_at < sa.bindparam("ends_at"),
-    ]
-    if shape.has_reference:
-        conditions.append(payments.c.merchant_transaction_id == sa.bindparam("reference"))
-    if shape.has_lifecycle:
-        conditions.append(payments.c.lifecycle_id == sa.bindparam("lifecycle_id"))
-    if shape.has_short_id:
-        conditions.append(payments.c.short_id == sa.bindparam("short_id"))
-    if shape.payment_types:
-        conditions.append(_among(payments.c.payment_type, "payment_type", shape.payment_types))
-    if shape.methods:
-        conditions.append(_among(payments.c.method, "method", shape.methods))
-    return PAYMENTS.select(*conditions).order_by(payments.c.created_at, payments.c.id)
+        *[_among(_SEARCHED[name], name, count) for name, count in shape],
+    ).order_by(payments.c.created_at, payments.c.id)
 
 
 @lru_cache(_SHAPES_KEPT)
-def make_search(shape: _SearchShape) -> Statement:
+def make_search(shape: Shape) -> Statement:
     return Statement(_search(shape).limit(sa.bindparam("limit")).offset(sa.bindparam("skipped")))
 
 
 @lru_cache(_SHAPES_KEPT)
-def make_search_count(shape: _SearchShape) -> Statement:
+def make_search_count(shape: Shape) -> Statement:
     return _count_at_most(_search(shape))
 
 
-def shape_search(search: Search) -> _SearchShape:
-    return _SearchShape(
-        search.reference is not None,
-        search.lifecycle_id is not None,
-        search.short_id is not None,
-        len(search.payment_types),
-        len(search.methods),
-    )
+def _list_searched(search: Search) -> dict[str, tuple[Any, ...]]:
+    return {name: each for name, each in _list_values(search, _SEARCHED).items() if each}
+
+
+def shape_search(search: Search) -> Shape:
+    return _count_values(_list_searched(search))
 
 
 def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[str, Any]:
     return {
         "merchant_id": channel.merchant_id,
         "channel_id": channel.id,
-        "reference": search.reference,
-        "lifecycle_id": search.lifecycle_id,
-        "short_id": search.short_id,
         # No id is empty, so the first instant is within.
         "after_at": search.begins_at if after is None else after.at,
         "after_id": "" if after is None else after.id,
         "ends_at": search.ends_at,
-        **_number("payment_type", search.payment_types),
-        **_number("method", search.methods),
+        **_number_values(_list_searched(search)),
     }
 
 
@@ -162,7 +167,7 @@ async def list_chains(
     """
     room = next(tier for tier in _TIERS if tier >= len(first_ids))
     padded = [*first_ids, *[""] * (room - len(first_ids))]
-    params = {"merchant_id": merchant_id, "limit": limit, **_number("first", padded)}
+    params = {"merchant_id": merchant_id, "limit": limit, **_number_values({"first": padded})}
     found = [read_if_sound(row) for row in await db.fetch(make_chains(room), params)]
     chains: dict[str, list[Payment]] = {first_id: [] for first_id in first_ids}
     for payment in sorted(filter(None, found), key=lambda payment: payment.position):
@@ -174,27 +179,20 @@ async def list_chains(
 
 
 class _PeriodShape(NamedTuple):
-    has_currency: bool
-    has_test_mode: bool
-    payment_types: int | None
+    filters: Shape
     is_newest_first: bool
 
 
 def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
     """Selects entries; their ids begin with the instant, so both bounds and the order are those of the primary key."""
-    conditions: list[sa.ColumnElement[bool]] = [
+    conditions = [
         ledger.c.merchant_id == sa.bindparam("merchant_id"),
         ledger.c.id > sa.bindparam("after_id"),
         ledger.c.id < sa.bindparam("before_id"),
         ledger.c.channel_id == sa.bindparam("channel_id"),
         sa.or_(ledger.c.source == sa.bindparam("earned"), ledger.c.target == sa.bindparam("earned")),
     ]
-    if shape.has_currency:
-        conditions.append(ledger.c.currency == sa.bindparam("currency"))
-    if shape.has_test_mode:
-        conditions.append(payments.c.test_mode == sa.bindparam("test_mode"))
-    if shape.payment_types is not None:
-        conditions.append(_among(payments.c.payment_type, "payment_type", shape.payment_types))
+    conditions += [_among(_REPORTED[name], name, count) for name, count in shape.filters]
     writer = sa.and_(payments.c.merchant_id == ledger.c.merchant_id, payments.c.id == ledger.c.payment_id)
     return sa.select(*columns).select_from(ledger.join(payments, writer)).where(*conditions)
 
@@ -229,10 +227,7 @@ def make_tallies(shape: _PeriodShape) -> Statement:
 
 
 def shape_period(period: Period) -> _PeriodShape:
-    payment_types = None if period.payment_types is None else len(period.payment_types)
-    return _PeriodShape(
-        period.currency is not None, period.test_mode is not None, payment_types, period.is_newest_first
-    )
+    return _PeriodShape(_count_values(_list_values(period, _REPORTED)), period.is_newest_first)
 
 
 def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[str, Any]:
@@ -247,9 +242,7 @@ def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[s
         "after_id": first,
         "before_id": last,
         "earned": LedgerAccount.EARNED,
-        "currency": period.currency,
-        "test_mode": period.test_mode,
-        **_number("payment_type", period.payment_types or ()),
+        **_number_values(_list_values(period, _REPORTED)),
     }
 
 
