@@ -163,7 +163,7 @@ def add_token(merchant_id: str, given: str | None, token_file: BinaryIO | None, 
 async def _keep_token(
     database: Database, merchant_id: MerchantId, brought: Secret, keyring: Keyring, now: Instant
 ) -> str:
-    """Stores a token of another host and returns its id, unless somebody has the token or its user already."""
+    """Stores a token of another host and returns its id, unless the token or its user is known already."""
     try:
         credential = keep_credential(merchant_id, brought, keyring, now)
     except TokenError as error:

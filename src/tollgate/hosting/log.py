@@ -24,7 +24,7 @@ _STATUSES = ((500, "\x1b[31m"), (400, "\x1b[33m"), (0, "\x1b[32m"))
 """Colours by the least status that has them."""
 
 _LEVEL_WIDTH = max(map(len, _LEVELS))
-_TOLD_ELSEWHERE = frozenset({"level", "log", "event", "traceback"})
+_SHOWN_ELSEWHERE = frozenset({"level", "log", "event", "traceback"})
 _FAILED = 400
 
 
@@ -38,19 +38,19 @@ class TerminalLines:
     def render(self, line: Mapping[str, object]) -> str:
         level = str(line["level"])
         head = f"{self._paint(_DIM, _read_clock())} {self._paint(_LEVELS.get(level, ''), level.ljust(_LEVEL_WIDTH))} "
-        told = self._render_request(line) if line["event"] == "request" else self._render_event(line)
-        return head + told + self._render_traceback(line)
+        text = self._render_request(line) if line["event"] == "request" else self._render_event(line)
+        return head + text + self._render_traceback(line)
 
     def _render_event(self, line: Mapping[str, object]) -> str:
-        facts = (f"{name}={_quote(value)}" for name, value in line.items() if name not in _TOLD_ELSEWHERE)
+        facts = (f"{name}={_quote(value)}" for name, value in line.items() if name not in _SHOWN_ELSEWHERE)
         return self._clean(" ".join((str(line["event"]), *facts)))
 
     def _render_request(self, line: Mapping[str, object]) -> str:
         """Leaves the trace out where all went well: it is long, and is asked for when something did not."""
         status = int(str(line["status"]))
         colour = next(colour for least, colour in _STATUSES if status >= least)
-        told = f"{line['method']} {line['path']} {line['ms']} ms" + (f" ndc={line['ndc']}" if status >= _FAILED else "")
-        return f"{self._paint(colour, str(status))} {self._clean(told)}"
+        text = f"{line['method']} {line['path']} {line['ms']} ms" + (f" ndc={line['ndc']}" if status >= _FAILED else "")
+        return f"{self._paint(colour, str(status))} {self._clean(text)}"
 
     def _clean(self, text: str) -> str:
         return escape_controls(self._hide(text))
@@ -88,7 +88,7 @@ _SHOPPER_PATH = re.compile(
 
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        # The time has as many digits as a card number, and is not somebody's text.
+        # The time has as many digits as a card number, and is no text of a caller.
         time = datetime.fromtimestamp(record.created, UTC).isoformat()
         line = orjson.dumps(_read_record(self, record), default=str).decode()
         return f'{{"time":"{time}",' + hide_secrets(line)[1:]
@@ -120,7 +120,7 @@ def hide_secrets(text: str) -> str:
 
 
 def hide_credentials(text: str) -> str:
-    """Cuts checkout ids and shopper addresses short, because whoever has one can pay or change something with it."""
+    """Cuts checkout ids and shopper addresses short, because they are enough to pay or to change something."""
     return hide_checkout_ids(_SHOPPER_PATH.sub(r"\1***", text))
 
 

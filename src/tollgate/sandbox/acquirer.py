@@ -69,7 +69,7 @@ class Misbehaving:
             return await self._wire.send(request, timeout_s)
         outcome = acquiring.classify(forced_code)
         status, response_code, message = WORDS[outcome]
-        told = {
+        forced = {
             "status": status,
             "response_code": response_code,
             "message": message,
@@ -77,11 +77,11 @@ class Misbehaving:
         }
         if outcome is Outcome.DECLINED:
             # The other side is not asked, so nothing is done.
-            return WireReply(200, _write(told))
+            return WireReply(200, _write(forced))
         reply = await self._wire.send(request, timeout_s)
         answered = msgspec.json.decode(reply.body, type=dict[str, str])
         # Where the other side objects, that is the truth: no override makes something happen that did not.
-        return reply if answered["status"] != "approved" else WireReply(200, _write({**answered, **told}))
+        return reply if answered["status"] != "approved" else WireReply(200, _write({**answered, **forced}))
 
 
 _LEDGER_MAX = 100_000

@@ -191,8 +191,8 @@ async def visit_method(request: Request, app: App) -> Reply:
     url = (frame and frame.three_ds_method_notification_url) or ""
     if frame is None or not url.startswith(f"{app.base_url}/"):
         return _show_end("No device check", "The fields of the hidden frame are not as they should be.", 400)
-    told = messages.wrap(messages.MethodFrame(three_ds_server_trans_id=frame.three_ds_server_trans_id))
-    return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": told})
+    notice = messages.wrap(messages.MethodFrame(three_ds_server_trans_id=frame.three_ds_server_trans_id))
+    return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": notice})
 
 
 @ROUTES.add("GET", "/sandbox/acs/challenge/{token}", "show_challenge", Access.OPEN, hides_path=True)

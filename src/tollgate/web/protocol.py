@@ -89,7 +89,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         if self._state == _BODY and self._context is not None:
             self._application.conclude(self._context, None)
         if self._state != _ANSWERING:
-            # A payment goes on although its client has gone, and whoever stops the host waits for it.
+            # A payment goes on although its client has gone, and stopping the host waits for it.
             self._connections.open.discard(self)
             self._state = _ENDED
 

@@ -139,7 +139,7 @@ class Gateway:
         ndc = context.refusal_ndc if context else self._app.random_bytes(16).hex()
         reply = render_refusal(refusal, ndc, self._app.envelope, self._app.clock)
         if context is None:
-            # No request was read, so nobody concludes it.
+            # No request was read, so `conclude` is not called.
             count_request("unknown", reply.status, 0.0)
             return reply
         return _open_to_origins(reply) if context.is_for_any_origin else reply

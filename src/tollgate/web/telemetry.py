@@ -90,7 +90,7 @@ def write_access_lines(render: Callable[[Mapping[str, object]], str] | None) -> 
 def log_access(context: RequestContext, status: int, seconds: float) -> None:
     if not _access_log.isEnabledFor(logging.INFO):
         return
-    told = {
+    facts = {
         "level": "info",
         "log": _access_log.name,
         "event": "request",
@@ -103,9 +103,9 @@ def log_access(context: RequestContext, status: int, seconds: float) -> None:
         "ms": round(seconds * 1000, 2),
     }
     if _render is None:
-        line = orjson.dumps({"time": datetime.now(UTC), **told}, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps({"time": datetime.now(UTC), **facts}, option=orjson.OPT_APPEND_NEWLINE)
     else:
-        line = _render(told).encode("utf-8", "backslashreplace") + b"\n"
+        line = _render(facts).encode("utf-8", "backslashreplace") + b"\n"
     if not _lines:
         asyncio.get_running_loop().call_soon(_write)
     _lines.append(line)

@@ -174,16 +174,18 @@ LANGUAGES = {
 """The languages of the payment form, each by its own name."""
 
 
-class Write(msgspec.Struct, frozen=True):
+class GuideStep(msgspec.Struct, frozen=True):
+    """One step of the integration that the shop's page explains."""
+
     title: str
     text: str
     code: str
 
 
-def render_steps(order: Order, entity_id: str, base_url: str) -> tuple[Write, ...]:
+def render_steps(order: Order, entity_id: str, base_url: str) -> tuple[GuideStep, ...]:
     """Returns the three steps of an integration, with the ids of this checkout."""
     return (
-        Write(
+        GuideStep(
             "Your server prepares the checkout",
             "The amount is decided here, where no shopper can change it. The answer has the id and the script's hash.",
             f"""\
@@ -193,7 +195,7 @@ curl {base_url}/v1/checkouts \\
   -d amount={render_price(order.cart.total)} -d currency={CURRENCY} -d paymentType=DB \\
   -d integrity=true""",
         ),
-        Write(
+        GuideStep(
             "Your page shows the form",
             "The card number is typed into frames of the gateway, so your page never sees it.",
             f"""\
@@ -203,7 +205,7 @@ curl {base_url}/v1/checkouts \\
 <form action="/result" class="paymentWidgets"
   data-brands="{BRANDS}"></form>""",
         ),
-        Write(
+        GuideStep(
             "Your server asks how it ended",
             "The shopper comes back to your result page with id and resourcePath. A success is told once, so keep it.",
             f"""\

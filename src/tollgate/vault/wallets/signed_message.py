@@ -80,7 +80,7 @@ def check_signed_message(source: bytes, message: bytes, roots: Sequence[str], no
     kind, content = _read_whole(source, _SEQUENCE).children
     body = _read_whole(_expect(content, _FIRST).content, _SEQUENCE).children
     _version, _digests, inner, *optional, signers = body
-    # The message stands beside its signature; a second one inside it would be signed by nobody.
+    # The message is sent beside its signature; a second one inside it would not be signed.
     (inner_kind,) = _expect(inner, _SEQUENCE).children
     if kind.content != _SIGNED_MESSAGE or inner_kind.content != _PLAIN_BYTES:
         raise ValueError("not a detached signature")

@@ -82,7 +82,7 @@ def join_modules(*entries: Path) -> str:
 
 
 def wrap_modules(code: str) -> bytes:
-    """Returns joined code as one script, whose names nobody else sees."""
+    """Returns joined code as one script, whose names are hidden from other scripts."""
     return f'(() => {{\n"use strict";\n{code}\n}})();\n'.encode()
 
 
