@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser.conftest import CHROMIUM_FLAGS
-from browser.linking import make_chain_context
+from browser.linking import read_own_context
 from browser.shopping import CHALLENGED, NUMBER, fill_in_card, open_method, order, pay_button, pay_with_address
 from browser.widget_shop import hold_requests
 from gateway import Client, GatewayProcess
@@ -132,7 +132,7 @@ def show_mandate(page: Page, base_url: str) -> Locator:
 
 
 def show_link(client: Client, page: Page, _base_url: str) -> None:
-    page.goto(make_chain_context(client, **{"layout.payButtonColor": "#0b7a53", "layout.merchantNameColor": "#0b7a53"}))
+    page.goto(read_own_context(client, **{"layout.payButtonColor": "#0b7a53", "layout.merchantNameColor": "#0b7a53"}))
     fill_in_card(page, NUMBER)
     page.mouse.click(1, 1)
 

@@ -15,7 +15,7 @@ CHECKOUT = re.compile(r"checkoutId=([0-9A-F]{32}\.[a-z0-9-]+)")
 DECLINED = "4000000000000002"
 
 
-def make_chain_context(client: Client, headers: dict[str, str] | None = None, /, **more: str) -> Answer:
+def read_own_context(client: Client, headers: dict[str, str] | None = None, /, **more: str) -> Answer:
     renamed = {name.replace("__", "."): value for name, value in more.items()}
     return client.post(PATH, {**ORDER, **renamed}, headers)
 
@@ -57,7 +57,7 @@ class LinkVisit:
 
 
 def visit_new(client: Client, **more: str) -> LinkVisit:
-    answer = make_chain_context(client, **more)
+    answer = read_own_context(client, **more)
     assert answer.code == "000.000.100", answer.body
     assert urlsplit(answer.json["link"]).path == f"/paymentlink/{answer.json['id']}"
     return LinkVisit(client, answer.json["id"])

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from api.linking import PATH, LinkVisit, end, make_chain_context, visit_new
+from api.linking import PATH, LinkVisit, end, read_own_context, visit_new
 from api.paying_forms import (
     GONE,
 )
@@ -25,7 +25,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def test_a_link_is_answered_with_its_id_its_address_and_a_code_to_scan(client: Client) -> None:
-    answer = make_chain_context(client, createQRCode="true")
+    answer = read_own_context(client, createQRCode="true")
 
     assert (answer.status, answer.code) == (200, "000.000.100")
     assert answer.json["link"] == f"{client.base_url}/paymentlink/{answer.json['id']}"
@@ -33,11 +33,11 @@ def test_a_link_is_answered_with_its_id_its_address_and_a_code_to_scan(client: C
 
 
 def test_without_being_asked_for_there_is_no_code_to_scan(client: Client) -> None:
-    assert "qrCode" not in make_chain_context(client).json
+    assert "qrCode" not in read_own_context(client).json
 
 
 def test_the_address_is_never_built_from_the_host_header(client: Client) -> None:
-    answer = make_chain_context(client, {"Host": "evil.example", "X-Forwarded-Host": "evil.example"})
+    answer = read_own_context(client, {"Host": "evil.example", "X-Forwarded-Host": "evil.example"})
 
     assert answer.json["link"].startswith(f"{client.base_url}/paymentlink/")
 
@@ -89,7 +89,7 @@ def test_a_link_lives_as_long_as_its_merchant_says(
     ],
 )
 def test_a_lifetime_that_is_none_or_more_than_a_year_is_named(client: Client, count: str, unit: str) -> None:
-    answer = make_chain_context(client, validUntil=count, validUntilUnit=unit)
+    answer = read_own_context(client, validUntil=count, validUntilUnit=unit)
 
     assert (answer.status, answer.code) == (400, "200.300.404")
     assert list(answer.faults) == ["validUntil"]
@@ -108,7 +108,7 @@ def test_a_lifetime_that_is_none_or_more_than_a_year_is_named(client: Client, co
 def test_a_wrong_lifetime_is_answered_with_the_range_of_its_unit(
     client: Client, said: dict[str, str], accepted: str
 ) -> None:
-    assert make_chain_context(client, **said).faults == {"validUntil": accepted}
+    assert read_own_context(client, **said).faults == {"validUntil": accepted}
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_wrong_lifetime_is_answered_with_the_range_of_its_unit(
     ],
 )
 def test_what_does_not_belong_into_a_link_is_named(client: Client, name: str, value: str) -> None:
-    answer = make_chain_context(client, **{name: value, **({"validUntil": "1"} if name == "validUntilUnit" else {})})
+    answer = read_own_context(client, **{name: value, **({"validUntil": "1"} if name == "validUntilUnit" else {})})
 
     assert (answer.status, answer.code) == (400, "200.300.404")
     assert name in answer.faults
@@ -147,12 +147,12 @@ def test_what_does_not_belong_into_a_link_is_named(client: Client, name: str, va
 
 
 def test_a_test_host_takes_pictures_of_the_developers_own_machine(client: Client) -> None:
-    assert make_chain_context(client, layout__logo="http://127.0.0.1:9000/logo.png").code == "000.000.100"
+    assert read_own_context(client, layout__logo="http://127.0.0.1:9000/logo.png").code == "000.000.100"
 
 
 @pytest.mark.parametrize("missing", ["amount", "currency", "paymentType"])
 def test_a_link_needs_what_a_payment_needs(client: Client, missing: str) -> None:
-    answer = make_chain_context(client, **{missing: ""})
+    answer = read_own_context(client, **{missing: ""})
 
     assert list(answer.faults) == [missing]
 
@@ -164,10 +164,10 @@ def test_what_describes_a_link_is_refused_elsewhere(client: Client) -> None:
 
 
 def test_the_same_request_with_the_same_key_makes_one_link(client: Client) -> None:
-    first, second = (make_chain_context(client, {"Idempotency-Key": "a-link-of-my-own"}) for _ in range(2))
+    first, second = (read_own_context(client, {"Idempotency-Key": "a-link-of-my-own"}) for _ in range(2))
 
     assert first.json["id"] == second.json["id"]
-    assert make_chain_context(client, {"Idempotency-Key": "a-link-of-my-own"}, amount="39.00").status == 409
+    assert read_own_context(client, {"Idempotency-Key": "a-link-of-my-own"}, amount="39.00").status == 409
 
 
 # ---- who may see it ----

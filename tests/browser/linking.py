@@ -20,7 +20,7 @@ ORDER = {
 }
 
 
-def make_chain_context(client: Client, **more: str) -> str:
+def read_own_context(client: Client, **more: str) -> str:
     answer = client.post("/paybylink/v1", {**ORDER, **more})
     assert answer.status == 200, answer.body
     link: str = answer.json["link"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from browser.firefox import Firefox, Tab
-from browser.linking import make_chain_context
+from browser.linking import read_own_context
 from browser.shops import Site
 from browser.walks import ADDRESS, CHALLENGED
 from browser.widget_shop import DECLINED, NUMBER, PAYMENT_PATH, HostedPage, Piece, Prepared, form, options
@@ -137,7 +137,7 @@ def test_the_form_pays_from_right_to_left(tab: Tab, hosted_page: HostedPage) -> 
 
 
 def test_a_payment_link_is_paid_and_shows_its_receipt(tab: Tab, client: Client) -> None:
-    tab.goto(make_chain_context(client))
+    tab.goto(read_own_context(client))
     tab.click(".wpwl-method-card .wpwl-method-head")
     type_card(tab)
     tab.click(".wpwl-button-pay")

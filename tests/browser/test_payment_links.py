@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import OpenContext, Shoot
-from browser.linking import make_chain_context
+from browser.linking import read_own_context
 from browser.shopping import (
     CHALLENGED,
     DECLINED,
@@ -53,7 +53,7 @@ def expect_receipt(page: Page) -> None:
 
 
 def test_a_shopper_pays_a_link_and_finds_the_receipt_again(page: Page, client: Client, shoot: Shoot) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     visit(page, link)
     expect(page.get_by_role("heading", level=1)).to_contain_text("€38.50")
     expect(page.get_by_role("listitem").filter(has_text="Enamel mug")).to_contain_text("€24.00")
@@ -79,7 +79,7 @@ def test_a_shopper_pays_a_link_and_finds_the_receipt_again(page: Page, client: C
 
 
 def test_going_back_from_the_receipt_shows_no_form(page: Page, client: Client) -> None:
-    visit(page, make_chain_context(client))
+    visit(page, read_own_context(client))
     pay_by_card(page, NUMBER)
     expect_receipt(page)
 
@@ -90,7 +90,7 @@ def test_going_back_from_the_receipt_shows_no_form(page: Page, client: Client) -
 
 
 def test_another_tab_of_the_same_browser_learns_of_the_payment(open_context: OpenContext, client: Client) -> None:
-    context, link = open_context(), make_chain_context(client)
+    context, link = open_context(), read_own_context(client)
     first, second = context.new_page(), context.new_page()
     visit(first, link)
     visit(second, link)
@@ -104,7 +104,7 @@ def test_another_tab_of_the_same_browser_learns_of_the_payment(open_context: Ope
 def test_of_two_shoppers_who_have_the_form_open_one_pays(
     open_context: OpenContext, client: Client, watch: Watch
 ) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     first, second = (open_context().new_page() for _ in range(2))
     visit(first, link)
     visit(second, link)
@@ -127,7 +127,7 @@ def forget_refusals(watch: Watch) -> None:
 
 
 def test_a_declined_card_is_followed_by_another(page: Page, client: Client, watch: Watch) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     visit(page, link)
 
     pay_by_card(page, DECLINED)
@@ -141,7 +141,7 @@ def test_a_declined_card_is_followed_by_another(page: Page, client: Client, watc
 
 
 def test_a_bank_that_asks_who_pays_is_shown_in_the_page(page: Page, client: Client, watch: Watch) -> None:
-    visit(page, make_chain_context(client))
+    visit(page, read_own_context(client))
     fill_in_card(page, CHALLENGED)
     pay_with_address(page)
 
@@ -154,7 +154,7 @@ def test_a_bank_that_asks_who_pays_is_shown_in_the_page(page: Page, client: Clie
 
 
 def test_a_link_that_is_ended_while_it_is_open_takes_no_payment(page: Page, client: Client, watch: Watch) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     visit(page, link)
     fill_in_card(page, NUMBER)
     end_link(client, link)
@@ -188,7 +188,7 @@ def test_the_page_and_its_form_speak_the_shoppers_language(
     open_context: OpenContext, client: Client, locale: str, direction: str, text: str
 ) -> None:
     page = open_context(locale=locale).new_page()
-    visit(page, make_chain_context(client))
+    visit(page, read_own_context(client))
 
     expect(page.get_by_text(text)).to_be_visible()
     assert page.locator("html").get_attribute("dir") == direction
@@ -208,7 +208,7 @@ def test_dates_are_written_as_in_the_shoppers_country(
     open_context: OpenContext, client: Client, locale: str, query: str, notation: str
 ) -> None:
     page = open_context(locale=locale).new_page()
-    visit(page, make_chain_context(client) + query)
+    visit(page, read_own_context(client) + query)
 
     expect(page.locator(".valid time")).to_have_text(re.compile(notation))
 
@@ -216,7 +216,7 @@ def test_dates_are_written_as_in_the_shoppers_country(
 @pytest.mark.parametrize("locale", ["en", "ar"])
 def test_nothing_is_cut_off_on_a_narrow_screen(open_context: OpenContext, client: Client, locale: str) -> None:
     page = open_context(locale=locale, viewport={"width": 320, "height": 640}).new_page()
-    visit(page, make_chain_context(client, **{"cart.items[1].name": "Unbreakable" * 12}))
+    visit(page, read_own_context(client, **{"cart.items[1].name": "Unbreakable" * 12}))
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
@@ -230,7 +230,7 @@ def test_a_large_logo_shrinks_to_a_narrow_screen(
     page = open_context(viewport={"width": 320, "height": 640}).new_page()
     if is_there:
         site.pages["/wide.svg"] = Reply(200, wide, b"image/svg+xml")
-    visit(page, make_chain_context(client, **size, **{"layout.logo": f"{site.url}/wide.svg"}))
+    visit(page, read_own_context(client, **size, **{"layout.logo": f"{site.url}/wide.svg"}))
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     if is_there:
@@ -242,7 +242,7 @@ def test_a_large_logo_shrinks_to_a_narrow_screen(
 
 def test_a_picture_that_does_not_load_leaves_no_trace(page: Page, client: Client, site: Site, watch: Watch) -> None:
     pictures = {"layout.logo": f"{site.url}/no-logo.svg", "layout.backgroundImage": f"{site.url}/no-back.svg"}
-    visit(page, make_chain_context(client, **pictures, **{"layout.logoWidth": "80"}))
+    visit(page, read_own_context(client, **pictures, **{"layout.logoWidth": "80"}))
 
     expect(page.locator(".logo")).to_be_hidden()
     expect(page.locator(".backdrop")).to_be_hidden()
@@ -253,7 +253,7 @@ def test_a_picture_that_does_not_load_leaves_no_trace(page: Page, client: Client
 def test_pictures_come_from_the_hosts_named_without_a_referrer(page: Page, client: Client, site: Site) -> None:
     site.pages["/logo.svg"] = site.pages["/back.svg"] = Reply(200, PICTURE, b"image/svg+xml")
     pictures = {"layout.logo": f"{site.url}/logo.svg", "layout.backgroundImage": f"{site.url}/back.svg"}
-    link = make_chain_context(client, **pictures, **{"layout.logoWidth": "80"})
+    link = read_own_context(client, **pictures, **{"layout.logoWidth": "80"})
     referrers: list[Any] = []
     asked = [f"{site.url}/logo.svg", f"{site.url}/back.svg"]
     page.on("request", lambda sent: referrers.append(sent.headers.get("referer")) if sent.url in asked else None)
@@ -270,7 +270,7 @@ def test_pictures_come_from_the_hosts_named_without_a_referrer(page: Page, clien
 
 
 def test_links_of_the_merchant_open_apart_and_carry_nothing(page: Page, client: Client) -> None:
-    visit(page, make_chain_context(client))
+    visit(page, read_own_context(client))
     links = page.locator(".foot a")
 
     expect(links).to_have_count(2)
@@ -291,7 +291,7 @@ def test_the_merchants_colours_are_used_and_stay_readable(
     page: Page, client: Client, button: str, text: str, seen: str
 ) -> None:
     colours = {"layout.payButtonColor": button, "layout.payButtonTextColor": text, "layout.amountColor": "#fefefe"}
-    visit(page, make_chain_context(client, **colours))
+    visit(page, read_own_context(client, **colours))
 
     assert pay_button(page).evaluate("each => getComputedStyle(each).color") == seen
     assert list_faults(page) == []
@@ -299,7 +299,7 @@ def test_the_merchants_colours_are_used_and_stay_readable(
 
 def test_hostile_words_of_a_merchant_are_shown_as_words(page: Page, client: Client) -> None:
     words = "<img src=x onerror=alert(1)></script>\"'{{7*7}}"
-    visit(page, make_chain_context(client, **{"merchant.name": words, "cart.items[0].name": words}))
+    visit(page, read_own_context(client, **{"merchant.name": words, "cart.items[0].name": words}))
 
     expect(page.locator(".merchant")).to_contain_text(words)
     expect(page.get_by_role("listitem").first).to_contain_text(words)
@@ -309,7 +309,7 @@ def test_hostile_words_of_a_merchant_are_shown_as_words(page: Page, client: Clie
 def test_the_form_asks_for_the_billing_address_where_the_merchant_wants_it(
     page: Page, client: Client, asked: str, count: int, needed: int
 ) -> None:
-    visit(page, make_chain_context(client, **{asked: "true"}))
+    visit(page, read_own_context(client, **{asked: "true"}))
     fields = page.locator(".wpwl-container-card [name^='billing.']")
 
     expect(fields).to_have_count(count)
@@ -317,21 +317,21 @@ def test_the_form_asks_for_the_billing_address_where_the_merchant_wants_it(
 
 
 def test_without_scripts_the_page_says_what_is_missing(plain_page: Page, client: Client) -> None:
-    plain_page.goto(make_chain_context(client))
+    plain_page.goto(read_own_context(client))
 
     expect(plain_page.get_by_text("Please turn on JavaScript")).to_be_visible()
     expect(plain_page.get_by_role("heading", level=1)).to_contain_text("38.50 EUR")
 
 
 def test_with_scripts_no_text_asks_to_turn_them_on(page: Page, client: Client) -> None:
-    visit(page, make_chain_context(client))
+    visit(page, read_own_context(client))
 
     expect(page.get_by_text("Please turn on JavaScript")).to_be_hidden()
 
 
 def test_a_form_that_does_not_load_is_reported(page: Page, client: Client, watch: Watch) -> None:
     page.route("**/paymentWidgets.js*", lambda route: route.abort())
-    page.goto(make_chain_context(client))
+    page.goto(read_own_context(client))
 
     alert = page.get_by_role("alert").filter(has_text="could not be loaded")
     expect(alert).to_be_visible()
@@ -346,7 +346,7 @@ def test_a_form_keeps_its_options_where_the_pages_own_script_does_not_load(
     page: Page, client: Client, watch: Watch
 ) -> None:
     page.route("**/link.js", lambda route: route.abort())
-    visit(page, make_chain_context(client, mandatoryBilling="true"))
+    visit(page, read_own_context(client, mandatoryBilling="true"))
 
     expect(page.locator(".wpwl-container-card [name^='billing.'][aria-required=true]")).to_have_count(4)
     expect(page.get_by_text("Please turn on JavaScript")).to_be_hidden()
@@ -357,7 +357,7 @@ def test_a_form_keeps_its_options_where_the_pages_own_script_does_not_load(
 
 
 def test_a_shopper_goes_on_to_where_the_merchant_wants(page: Page, client: Client, site: Site) -> None:
-    visit(page, make_chain_context(client, shopperResultUrl=f"{site.url}/thanks"))
+    visit(page, read_own_context(client, shopperResultUrl=f"{site.url}/thanks"))
     pay_by_card(page, NUMBER)
     expect_receipt(page)
 
@@ -368,7 +368,7 @@ def test_a_shopper_goes_on_to_where_the_merchant_wants(page: Page, client: Clien
 
 
 def test_a_provider_brings_the_shopper_back_to_the_link(page: Page, client: Client) -> None:
-    visit(page, make_chain_context(client))
+    visit(page, read_own_context(client))
     open_method(page, "virtualAccount-PAYPAL")
     with page.expect_popup() as opened:
         pay_button(page).click()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from api.paying_forms import PAYPAL, SCRIPT, begin_at_provider, come_back, post, press
 from browser.conftest import OpenContext
-from browser.linking import make_chain_context
+from browser.linking import read_own_context
 from browser.shopping import DECLINED, NUMBER, fill_in_card, pay_button, wait_for_form
 from browser.test_payment_links import expect_receipt, forget_refusals, visit
 from browser.test_shop import list_faults
@@ -44,7 +44,7 @@ def expect_checking(page: Page) -> None:
 
 
 def test_a_page_that_waits_stays_until_there_is_something_to_say(page: Page, client: Client) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     page.add_init_script(HURRY)
     provider = begin_at_provider(client, find_checkout(client, link))
     page.goto(link)
@@ -63,7 +63,7 @@ def test_a_page_that_waits_stays_until_there_is_something_to_say(page: Page, cli
 
 
 def test_a_page_that_waits_outlasts_a_server_that_fails(page: Page, client: Client, watch: Watch) -> None:
-    link, asked = make_chain_context(client), []
+    link, asked = read_own_context(client), []
     page.add_init_script(HURRY)
     provider = begin_at_provider(client, find_checkout(client, link))
     page.goto(link)
@@ -86,7 +86,7 @@ def test_a_page_that_waits_outlasts_a_server_that_fails(page: Page, client: Clie
 
 
 def test_a_shopper_cancels_at_the_provider_and_pays_another_way(page: Page, client: Client) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     begin_at_provider(client, find_checkout(client, link))
     page.goto(link)
     expect_checking(page)
@@ -98,7 +98,7 @@ def test_a_shopper_cancels_at_the_provider_and_pays_another_way(page: Page, clie
 
 
 def test_nothing_is_cut_off_while_a_payment_is_checked(open_context: OpenContext, client: Client) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     post(client, find_checkout(client, link), PAYPAL)
     page = open_context(locale="de", viewport={"width": 320, "height": 640}).new_page()
     page.goto(link)
@@ -108,7 +108,7 @@ def test_nothing_is_cut_off_while_a_payment_is_checked(open_context: OpenContext
 
 
 def test_a_form_whose_checkout_has_ended_is_followed_by_another(page: Page, client: Client, watch: Watch) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     visit(page, link)
     first = find_checkout(client, link)
     path = f"/v1/checkouts/{first}?entityId={client.entity_id}"
@@ -129,7 +129,7 @@ def test_a_checkout_that_is_gone_whenever_the_page_is_loaded_is_reported(
     body = '{"result":{"code":"200.300.404","description":"invalid or missing parameter"}}'
     page.route("**/v1/checkouts/*/form*", lambda route: route.fulfill(status=400, body=body))
     page.add_init_script(WATCH_RELOADS)
-    page.goto(make_chain_context(client))
+    page.goto(read_own_context(client))
     expect(page.locator("html")).to_have_attribute("data-loaded-by", "reload")
 
     expect(page.get_by_text("This page was open for too long. Please reload it.")).to_be_visible()
@@ -141,7 +141,7 @@ def test_a_checkout_that_is_gone_whenever_the_page_is_loaded_is_reported(
 def test_a_form_whose_attempts_are_used_up_says_when_to_try_again(
     open_context: OpenContext, client: Client, watch: Watch
 ) -> None:
-    link = make_chain_context(client)
+    link = read_own_context(client)
     page = open_context(timezone_id="Asia/Tokyo").new_page()
     visit(page, link)
     checkout_id = find_checkout(client, link)
@@ -161,7 +161,7 @@ def test_a_form_whose_attempts_are_used_up_says_when_to_try_again(
 
 
 def test_the_end_of_a_link_is_shown_in_the_shoppers_time_zone(open_context: OpenContext, client: Client) -> None:
-    link = make_chain_context(client, validUntil="5", validUntilUnit="HOUR")
+    link = read_own_context(client, validUntil="5", validUntilUnit="HOUR")
     (told,) = client.get(f"/paybylink/v1/{link.rpartition('/')[2]}").json["paymentLinks"]
     end = datetime.strptime(told["validUntil"], "%Y-%m-%d %H:%M:%S%z").astimezone(ZoneInfo("Asia/Tokyo"))
     page = open_context(timezone_id="Asia/Tokyo").new_page()

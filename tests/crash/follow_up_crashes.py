@@ -33,12 +33,12 @@ RECORDED = Ending("CB approved `000.100.200`", "`700.400.400`")
 RESERVED, REPEAT_OWED = "CP started, money reserved", "CP unresolved, money reserved, a repeat is due"
 REVERSAL_OWED, REVERSAL_BEGUN = "DB declined, a reversal is due", "DB declined; RV started"
 
-_WRITTEN = Kill("after follow-up reserved")
+_WRITTEN = Kill("after follow-up started")
 _ANSWERED = Kill("after follow-up request")
 
 SENDING_CRASHES = (
-    Crash(1, CP, Kill("before follow-up reserved"), (UNHEARD,)),
-    Crash(2, CP, Kill("during follow-up reserved", ("nothing", RESERVED)), (UNHEARD, repeated("CP"))),
+    Crash(1, CP, Kill("before follow-up started"), (UNHEARD,)),
+    Crash(2, CP, Kill("during follow-up started", ("nothing", RESERVED)), (UNHEARD, repeated("CP"))),
     Crash(3, CP, _WRITTEN, (repeated("CP"),)),
     Crash(4, CP, Kill("during follow-up request"), (repeated("CP"),)),
     Crash(5, CP, Kill("during the wait for an acquirer that has not acted"), (repeated("CP"),), Manner.HOLD),
@@ -58,9 +58,9 @@ SENDING_CRASHES = (
 )
 
 FACT_CRASHES = (
-    Crash(31, CB, Kill("before chargeback recorded"), (UNRECORDED,)),
-    Crash(32, CB, Kill("during chargeback recorded", ("nothing", "CB started")), (UNRECORDED, RECORDED)),
-    Crash(33, CB, Kill("after chargeback recorded"), (RECORDED,)),
+    Crash(31, CB, Kill("before fact recorded"), (UNRECORDED,)),
+    Crash(32, CB, Kill("during fact recorded", ("nothing", "CB started")), (UNRECORDED, RECORDED)),
+    Crash(33, CB, Kill("after fact recorded"), (RECORDED,)),
     Crash(34, CB, Kill("during decided completion", ("CB started", "CB approved")), (RECORDED,)),
     Crash(35, CB, Kill("after decided completion"), (RECORDED,)),
 )
@@ -103,7 +103,7 @@ RECOVERY_CRASHES = (
     Crash(
         44,
         CB,
-        Kill("after chargeback recorded"),
+        Kill("after fact recorded"),
         (RECORDED,),
         recoveries=(
             Kill("before overdue completion"),

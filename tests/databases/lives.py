@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from tollgate.contract.answers import Envelope
-from tollgate.flows.follow_up import follow_up, get_named_payment, record, start_follow_up
+from tollgate.flows.follow_up import follow_up, get_named_payment, record_fact, start_follow_up
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.operations import charging
@@ -73,7 +73,7 @@ class Lives:
 
     async def record(self, name: str, payment_type: str, named: str, amount: int | None = None) -> Payment:
         self._tick()
-        made = await record(self.app, make_request(payment_type, amount), self.ids[named], Call(CHANNEL, "ndc"))
+        made = await record_fact(self.app, make_request(payment_type, amount), self.ids[named], Call(CHANNEL, "ndc"))
         self._remember(name, made.id)
         return made
 

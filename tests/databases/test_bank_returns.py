@@ -8,7 +8,7 @@ import pytest
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from tollgate.connectors.sepa_returns import BankReturn
-from tollgate.flows.follow_up import record
+from tollgate.flows.follow_up import record_fact
 from tollgate.flows.sepa_files import ReturnReport, collect, take_returns
 from tollgate.flows.verify import verify
 from tollgate.operations.app import Call
@@ -105,7 +105,7 @@ async def test_a_chargeback_that_was_won_is_not_taken_again_from_the_same_file(b
         descriptor="",
         short_id="1234.5678.9014",
     )
-    await record(bank.app, won, chargeback.id, Call(CHANNEL, "ndc"))
+    await record_fact(bank.app, won, chargeback.id, Call(CHANNEL, "ndc"))
 
     assert count(await take_returns(bank.app, [send_back(paid)])) == (0, 1, 0)
 

@@ -74,7 +74,7 @@ async def stage(
     cluster: PostgresCluster,
     postgres_template: str,
 ) -> AsyncIterator[Stage]:
-    for name in ("PROBE_AFTER_S", "PROBE_AGAIN_S"):
+    for name in ("CHECK_AFTER_S", "CHECK_AGAIN_S"):
         monkeypatch.setattr(watching, name, 0.0)
     monkeypatch.setattr("tollgate.store.postgres_faults.FIRST_PAUSE_S", 0.001)
     is_embedded = request.param == "sqlite"
@@ -130,7 +130,7 @@ async def test_a_database_opened_for_reading_is_asked_nothing_more(url: str) -> 
 async def test_two_processes_that_ask_at_the_same_moment_both_find_the_database_writable(
     monkeypatch: pytest.MonkeyPatch, cluster: PostgresCluster, postgres_template: str
 ) -> None:
-    monkeypatch.setattr(watching, "PROBE_AFTER_S", 0.0)
+    monkeypatch.setattr(watching, "CHECK_AFTER_S", 0.0)
     url = cluster.create_database(postgres_template)
     databases = [await open_database(url) for _ in range(2)]
 
@@ -144,7 +144,7 @@ async def test_two_processes_that_ask_at_the_same_moment_both_find_the_database_
 async def test_connections_that_were_cut_while_idle_are_no_trouble(
     monkeypatch: pytest.MonkeyPatch, cluster: PostgresCluster, postgres_template: str
 ) -> None:
-    monkeypatch.setattr(watching, "PROBE_AFTER_S", 0.0)
+    monkeypatch.setattr(watching, "CHECK_AFTER_S", 0.0)
     url = cluster.create_database(postgres_template)
     db = await open_database(url)
     name = url.rpartition("/")[2]

@@ -30,7 +30,7 @@ from property.plain_words import (
     Wanted,
 )
 from tollgate.contract.answers import Answer, Envelope
-from tollgate.flows.follow_up import follow_up, record
+from tollgate.flows.follow_up import follow_up, record_fact
 from tollgate.flows.pay import pay
 from tollgate.flows.verify import verify
 from tollgate.operations.app import App, Call
@@ -141,7 +141,7 @@ class World:
         )
         if wanted.by_merchant:
             return lambda: follow_up(self.app, request, named.id, Call(SHOP, "ndc", idempotency_key))
-        return lambda: record(self.app, request, named.id, Call(SHOP, "ndc"))
+        return lambda: record_fact(self.app, request, named.id, Call(SHOP, "ndc"))
 
     # ---- flows ----
 

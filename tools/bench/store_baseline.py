@@ -34,7 +34,7 @@ posted AS (INSERT INTO ledger_entries
  SELECT merchant_id, repeat('0', 16) || id, id, repeat('b', 32), 'EUR', 'shopper', 'earned', 9200, 1794750379364778
  FROM completed)
 INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)
- SELECT merchant_id, repeat('0', 16) || id, id, 'payment.settled', 1794750379364778, '000.100.110' FROM completed;
+ SELECT merchant_id, repeat('0', 16) || id, id, 'payment.completed', 1794750379364778, '000.100.110' FROM completed;
 """
 
 

@@ -31,14 +31,14 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
     async def attempt() -> Answer | None:
         named = await get_named_payment(app, request.payment_type, named_id, channel)
         route = routes.choose_route(app, channel, named.test_mode, named.brand)
-        context = await charging.make_chain_context(app, named)
+        context = await charging.read_own_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
         await accounts.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
         started = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
         unit = charging.start_writes(started, context, decision, idempotency_key)
-        if not await app.database.write(unit, label="follow-up reserved"):
+        if not await app.database.write(unit, label="follow-up started"):
             # Another follow-up changed the balance between reading and writing, so it is decided again.
             return None
         try:
@@ -109,7 +109,7 @@ async def carry_out(
 ) -> Answer:
     # Read again, because the store has assigned its number within the chain.
     started = await charging.get_payment(app, attempt, attempt.id)
-    verdict = get_known_verdict(started) if started.is_decided else await ask(app, request, started, route)
+    verdict = get_known_verdict(started) if started.is_decided else await send_follow_up(app, request, started, route)
     answer = await charging.write_completion(app, started, verdict, idempotency_key, label="follow-up completion")
     if answer is not None:
         return answer
@@ -117,7 +117,7 @@ async def carry_out(
     return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)
 
 
-async def ask(app: App, request: FollowUp, started: Payment, route: routes.Route) -> Verdict:
+async def send_follow_up(app: App, request: FollowUp, started: Payment, route: routes.Route) -> Verdict:
     exchange = route.connector.follow_up(
         started,
         charging.get_wire_word(started),
@@ -128,7 +128,7 @@ async def ask(app: App, request: FollowUp, started: Payment, route: routes.Route
     return await app.dispatch(exchange, route.wire, label="follow-up request")
 
 
-async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:
+async def record_fact(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:
     """Records a dispute or another fact that no acquirer is asked about.
 
     `notice` is the result code that came with it; without one the result is a success.
@@ -145,6 +145,6 @@ async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: st
         result_code = notice or SUCCESS_CODES[named.test_mode]
         bare = msgspec.structs.replace(start_follow_up(app, fact, named, call.ndc), result_code=result_code)
         attempt = charging.plan_attempt(bare, decision)
-        if await app.database.write(charging.start_writes(attempt, context, decision), label="chargeback recorded"):
+        if await app.database.write(charging.start_writes(attempt, context, decision), label="fact recorded"):
             return await charging.complete_decided(app, attempt)
     raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this payment at once")

@@ -16,7 +16,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
 from tollgate.catalog.return_reasons import get_notice
 from tollgate.connectors import sepa, sepa_files, sepa_returns
-from tollgate.flows.follow_up import record
+from tollgate.flows.follow_up import record_fact
 from tollgate.operations import charging, signing
 from tollgate.operations.app import App, Call
 from tollgate.payments.accounts import BankAccount
@@ -221,7 +221,7 @@ async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel
     fact = make_fact(app, payment, instruction)
     try:
         notice = get_notice(found.returned.reason)
-        chargeback = await record(app, fact, payment.id, Call(channel, make_id(app.random_bytes)), notice)
+        chargeback = await record_fact(app, fact, payment.id, Call(channel, make_id(app.random_bytes)), notice)
     except Refusal as refusal:
         # Another process that read the same file may have been faster.
         earlier = await find_chargeback(app, await charging.get_payment(app, payment, payment.id))

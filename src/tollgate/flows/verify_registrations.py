@@ -19,7 +19,7 @@ from tollgate.store.schedules import list_runs
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, open_account
-from tollgate.vault.signing import fingerprint_account, shows_face
+from tollgate.vault.signing import fingerprint_account, matches_summary
 
 _UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
 _OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
@@ -79,7 +79,7 @@ def _check_account(registration: Registration, row: audited.AuditedRegistration,
         return auditing.UNOPENED
     # A network that renewed a card behind its token tells the last digits of the new one, and never its number.
     is_renewed = registration.network_token is not None
-    if not shows_face(account, registration.card, is_renewed=is_renewed):
+    if not matches_summary(account, registration.card, is_renewed=is_renewed):
         return "what is shown of it is not the account that is sealed in it"
     found = fingerprint_account(account, registration.brand, registration.merchant_id, keyring)
     if not hmac.compare_digest(found or b"", registration.fingerprint or b""):

@@ -126,7 +126,7 @@ def _choose_outcome(app: App, payment: Payment, checkout: Checkout) -> Outcome:
     return Outcome.STALE if is_stale else Outcome.APPROVED
 
 
-async def make_chain_context(app: App, named: Payment) -> chain.ChainContext:
+async def read_own_context(app: App, named: Payment) -> chain.ChainContext:
     """Reads the context of a merchant's follow-up, which always moves the money of the payment that it names."""
     first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
     return chain.ChainContext(named=signing.trust(app, named), money_source=named, first=first)

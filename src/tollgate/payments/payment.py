@@ -183,7 +183,7 @@ class RecoveryTask(StrEnum):
     REPEAT = "repeat"
     EXPIRE = "expire"
     """The attempt ends because nobody continued it in time."""
-    COMPLETE = "settle"
+    COMPLETE = "complete"
     """A payment whose process died is completed, after the first try to do so failed."""
 
 

@@ -70,7 +70,7 @@ async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
     fact = follow_ups.read_follow_up(
         fields, channel, short_id=values.make_short_id(app.random_bytes), is_live=app.is_live
     )
-    payment = await follow_up.record(app, fact, request.names[0], Call(channel, caller.ndc), notice)
+    payment = await follow_up.record_fact(app, fact, request.names[0], Call(channel, caller.ndc), notice)
     return reply_with(answers.answer_payment(payment, app.envelope))
 
 

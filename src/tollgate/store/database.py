@@ -204,11 +204,11 @@ def _fail(waiting: list[tuple[Item, asyncio.Future[Answer]]], fault: BaseExcepti
 
 Watched = TypeVar("Watched")
 
-PROBE_AFTER_S = 5.0
+CHECK_AFTER_S = 5.0
 """A write that succeeded is proof enough for so long."""
-PROBE_AGAIN_S = 1.0
+CHECK_AGAIN_S = 1.0
 """A database that refused a write is tried again after this time."""
-_NAME = "write_probe"
+_NAME = "write_check"
 _TEXT = "-" * 16_384
 """The text is longer than a payment, so that a database that takes it has room for a payment."""
 
@@ -221,18 +221,18 @@ _WRITE = Statement(
     .on_conflict_do_update(index_elements=[settings.c.name], set_={"value": _TEXT})
 )
 
-PROBE = (Write(_CLEAR, {}), Write(_WRITE, {}))
+WRITE_CHECK = (Write(_CLEAR, {}), Write(_WRITE, {}))
 
 
 class WriteHealth:
-    """Remembers how the last write ended; `probe` makes one, and ends with a `StoreFault` where that fails."""
+    """Remembers how the last write ended; `check_write` makes one, and ends with a `StoreFault` where that fails."""
 
-    def __init__(self, probe: Callable[[], Awaitable[object]], now: Callable[[], float] = time.monotonic) -> None:
-        self._probe = probe
+    def __init__(self, check_write: Callable[[], Awaitable[object]], now: Callable[[], float] = time.monotonic) -> None:
+        self._check_write = check_write
         self._now = now
         self._known_at = float("-inf")
         self._trouble: str | None = None
-        self._probing = asyncio.Lock()
+        self._checking = asyncio.Lock()
 
     def note_success(self) -> None:
         self._known_at, self._trouble = self._now(), None
@@ -254,10 +254,10 @@ class WriteHealth:
 
     async def find_trouble(self) -> str | None:
         """Says why nothing can be written; None while it can. Callers at the same moment share one write."""
-        async with self._probing:
+        async with self._checking:
             if not self._is_known():
                 try:
-                    await self._probe()
+                    await self._check_write()
                 except StoreFault as fault:
                     self.note_fault(fault)
                 else:
@@ -265,4 +265,4 @@ class WriteHealth:
             return self._trouble
 
     def _is_known(self) -> bool:
-        return self._now() - self._known_at < (PROBE_AFTER_S if self._trouble is None else PROBE_AGAIN_S)
+        return self._now() - self._known_at < (CHECK_AFTER_S if self._trouble is None else CHECK_AGAIN_S)

@@ -198,7 +198,7 @@ START = HotWrite(
 
 # ---- complete: the result, its event, its ledger entry, the recovery task still owed, the answer of its key ----
 
-PAYMENT_COMPLETED = "payment.settled"
+PAYMENT_COMPLETED = "payment.completed"
 
 RESULT = ("state", "outcome", "result_code", "details", "completed_at", "mac")
 COMPLETION_MEMBERS = ("merchant_id", "id", *RESULT, "channel_id", "currency", "amount")

@@ -15,7 +15,7 @@ from tollgate.store.schema import channels, credentials, merchants, wallet_keys,
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId
 
-MERCHANTS_VERSION = "directory_version"
+MERCHANTS_VERSION = "merchants_version"
 
 
 class MerchantSnapshot(msgspec.Struct, frozen=True, kw_only=True):

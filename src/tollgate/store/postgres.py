@@ -34,7 +34,7 @@ class PostgresDatabase(database.Probed):
         self, pool: asyncpg.Pool, make_writers: Callable[[database.WriteHealth], Mapping[str, BatchWriter]]
     ) -> None:
         self._pool = pool
-        self._health = database.WriteHealth(self._probe)
+        self._health = database.WriteHealth(self._check_write)
         self._writers = make_writers(self._health)
 
     async def fetch(self, statement: statements.Statement, params: Mapping[str, Any]) -> list[Row]:
@@ -72,8 +72,8 @@ class PostgresDatabase(database.Probed):
             return f"the database cannot be reached ({type(fault).__name__})"
         return await self._health.find_trouble() if self._writers else None
 
-    async def _probe(self) -> None:
-        bound = [(write.statement.compiled_for(statements.Dialect.POSTGRESQL), write) for write in database.PROBE]
+    async def _check_write(self) -> None:
+        bound = [(write.statement.compiled_for(statements.Dialect.POSTGRESQL), write) for write in database.WRITE_CHECK]
         unit = [(compiled.text, compiled.bind(write.params), write.rows) for compiled, write in bound]
         try:
             await self._ask_live_connection(lambda: self._write_unit(unit))

@@ -114,7 +114,7 @@ class SqliteDatabase(database.Probed):
         self._batcher: database.Batcher[QueuedWrite, Any] = database.Batcher(
             self._start_batch, lanes=1, items_max=BATCH_MAX
         )
-        self._health = database.WriteHealth(lambda: self.write(database.PROBE, label="write check"))
+        self._health = database.WriteHealth(lambda: self.write(database.WRITE_CHECK, label="write check"))
         if writer is not None:
             self._changes = writer.changes
             self._execute = writer.cursor().execute

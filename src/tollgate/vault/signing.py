@@ -42,7 +42,9 @@ def fingerprint_account(
     return None if parts is None else fingerprint("registration", [merchant_id, *parts], keyring)
 
 
-def shows_face(account: accounts.Instrument, card_summary: accounts.CardSummary | None, *, is_renewed: bool) -> bool:
+def matches_summary(
+    account: accounts.Instrument, card_summary: accounts.CardSummary | None, *, is_renewed: bool
+) -> bool:
     """Tells whether the summary is that of the account; for a renewed card only the first digits are compared."""
     if not isinstance(account, accounts.CardAccount) or card_summary is None:
         return not isinstance(account, accounts.CardAccount) and card_summary is None

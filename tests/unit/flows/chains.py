@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tollgate.connectors.exchange import WireRequest
 from tollgate.contract.answers import Answer
-from tollgate.flows.follow_up import follow_up, record
+from tollgate.flows.follow_up import follow_up, record_fact
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.operations.app import App, Call
@@ -67,7 +67,7 @@ async def follow(
 async def happen(
     app: App, named: Payment, payment_type: str, amount: int | None = None, notice: str | None = None
 ) -> Payment:
-    made = await record(app, make_request(payment_type, amount), named.id, Call(CHANNEL, "ndc"), notice)
+    made = await record_fact(app, make_request(payment_type, amount), named.id, Call(CHANNEL, "ndc"), notice)
     return await read(app, made.id)
 
 

@@ -51,7 +51,7 @@ async def fall_silent(
 async def leave_started(app: App, named: Payment, payment_type: str, amount: int) -> Payment:
     """Leaves an attempt as a process does that dies after the first write."""
     request = make_request(payment_type, amount)
-    context = await charging.make_chain_context(app, named)
+    context = await charging.read_own_context(app, named)
     decision = decide_follow_up(
         charging.make_follow_up_request(request, named), context, charging.make_terms(app, CHANNEL, named)
     )

@@ -33,7 +33,7 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 async def test_a_first_payment_is_all_three_ends_of_its_link(app: App) -> None:
     debit = await begin(app)
 
-    context = await charging.make_chain_context(app, debit)
+    context = await charging.read_own_context(app, debit)
 
     assert context.named == context.money_source == context.first == debit
 
@@ -42,7 +42,7 @@ async def test_a_link_reaches_the_first_payment_of_the_chain(app: App) -> None:
     authorisation = await begin(app, "PA")
     capture = await read_answered(app, await follow(app, authorisation, "CP", 4_000))
 
-    context = await charging.make_chain_context(app, capture)
+    context = await charging.read_own_context(app, capture)
 
     assert (context.named, context.money_source, context.first.id) == (capture, capture, authorisation.id)
     assert context.first.balance.chain_net == 4_000

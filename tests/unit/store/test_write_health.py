@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tollgate.store.database import PROBE_AFTER_S, PROBE_AGAIN_S, Damaged, Unavailable, Unwritable, WriteHealth
+from tollgate.store.database import CHECK_AFTER_S, CHECK_AGAIN_S, Damaged, Unavailable, Unwritable, WriteHealth
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +37,7 @@ async def test_a_write_that_succeeded_is_proof_for_a_while(disk: Disk) -> None:
     assert await disk.health.find_trouble() is None
     assert disk.probes == 0
 
-    disk.now += PROBE_AFTER_S
+    disk.now += CHECK_AFTER_S
     assert await disk.health.find_trouble() is None
     assert disk.probes == 1
 
@@ -48,14 +48,14 @@ async def test_a_failed_write_is_reported_at_once_and_tried_again_soon(disk: Dis
     assert await disk.health.find_trouble() == "read-only"
     assert disk.probes == 0
 
-    disk.now += PROBE_AGAIN_S
+    disk.now += CHECK_AGAIN_S
     assert await disk.health.find_trouble() == "full"
     assert disk.probes == 1
 
 
 async def test_a_disk_that_has_room_again_is_found_without_a_payment(disk: Disk) -> None:
     disk.health.note_fault(Damaged("full"))
-    disk.now += PROBE_AGAIN_S
+    disk.now += CHECK_AGAIN_S
 
     assert await disk.health.find_trouble() is None
 
