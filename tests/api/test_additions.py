@@ -143,7 +143,7 @@ ADDITIONS = {
         ),
         check_result_code,
     ),
-    "payment type": Addition(
+    "payment type that starts a chain": Addition(
         (
             Edit(
                 "catalog/payment_types.py",
