@@ -50,9 +50,6 @@ class _FormCall(msgspec.Struct, frozen=True, kw_only=True):
     return_url: str
 
 
-# ---- what there is to pay ----
-
-
 async def show_form(app: App, checkout_id: str, codes: str, languages: str = "") -> Answer:
     """Answers what the form shows. A paid checkout is answered however old it is, so that nobody pays again."""
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
@@ -97,9 +94,6 @@ def _get_channel(app: App, checkout: Checkout) -> Channel:
     if channel is None or channel.is_closed:
         raise Refusal(get_result(codes.CHANNEL_CLOSED))
     return channel
-
-
-# ---- paying ----
 
 
 async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: checkouts.Submission) -> Submitted:
@@ -180,9 +174,6 @@ async def _register(app: App, form_call: _FormCall) -> tuple[Answer, str]:
 
 def _take(app: App, form_call: _FormCall, subject_id: str) -> list[Write]:
     return submit_checkout_writes(form_call.checkout, subject_id, form_call.return_url, app.clock.now())
-
-
-# ---- going on ----
 
 
 async def go_to_provider(app: App, checkout_id: str) -> resume.Forward | resume.Lost:

@@ -97,9 +97,6 @@ def sort_members(payment_rows: Sequence[audited.AuditedPayment]) -> list[Payment
     return sorted(readable, key=lambda payment: (payment.chain_id is not None, payment.position, payment.id))
 
 
-# ---- what the other tables have ----
-
-
 async def list_chain_findings(database: Database, rules: Rules, chains: Chains) -> dict[Key, list[Finding]]:
     """Lists the chains with findings. They are read before the other tables, whose rows are never removed."""
     by_merchant: dict[MerchantId, list[Payment]] = {}
@@ -144,9 +141,6 @@ def expect_jobs(payment: Payment) -> list[str]:
     if may_have_taken(payment):
         recovery_tasks = frozenset({RecoveryTask.REVERSE})
     return [f"{recovery_task}.{payment.id}" for recovery_task in sorted(recovery_tasks)]
-
-
-# ---- one chain ----
 
 
 def list_findings(

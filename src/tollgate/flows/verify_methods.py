@@ -66,9 +66,6 @@ def check_authentication(
         yield Proof.AUTHENTICATION, text
 
 
-# ---- instructions ----
-
-
 def check_instruction(
     _keyring: Keyring, row: audited.AuditedRow[Instruction], payments: auditing.AuditedPayments, file_ids: set[str]
 ) -> Iterator[auditing.Flaw]:
@@ -133,9 +130,6 @@ def check_instructed(
         text = f"{payment.payment_type} {payment.id} succeeded, and {text}"
         findings.append(make_finding(payment, Proof.INSTRUCTION, text, table="instructions"))
     return findings
-
-
-# ---- files ----
 
 
 async def read_groups(

@@ -25,9 +25,6 @@ _UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
 _OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
 
 
-# ---- registrations ----
-
-
 def check_registration(
     keyring: Keyring, row: audited.AuditedRegistration, payments: auditing.AuditedPayments, unannounced: set[str]
 ) -> Iterator[auditing.Flaw]:
@@ -116,9 +113,6 @@ def _make_event_id(registration: Registration, payments: auditing.AuditedPayment
     return make_event_id(row.payment.completed_at, registration.id, 1)
 
 
-# ---- schedules ----
-
-
 def check_schedule(
     keyring: Keyring, row: audited.AuditedRow[Schedule], registration_ids: set[str]
 ) -> Iterator[auditing.Flaw]:
@@ -145,9 +139,6 @@ async def check_schedule_goes_on(audit: auditing.Audit, row: audited.AuditedRow[
     if find_next(recall_cron(schedule), after, schedule.ends_at) is None:
         return None
     return Proof.SCHEDULE, "its plan goes on, and it would never be due again"
-
-
-# ---- runs ----
 
 
 def check_run(

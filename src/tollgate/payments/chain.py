@@ -69,8 +69,6 @@ class ChainContext(msgspec.Struct, frozen=True, kw_only=True):
     first: Payment
 
 
-# ---- may it follow? ----
-
 _ENDS = frozenset({Action.INCREMENT, Action.RETURN})
 """Nothing can follow these: an increment raised the authorization it names, a return gave money back to its payment."""
 
@@ -186,9 +184,6 @@ def get_money_source(named: Payment, chain: Mapping[str, Payment]) -> Payment:
 _MOVES_ANOTHERS_MONEY = frozenset(
     code for code, row in PAYMENT_TYPES.items() if row.role in (Role.FOLLOWS, Role.SYSTEM)
 ).difference(PAYMENT_TYPES["RF"].follows)
-
-
-# ---- what does it move? ----
 
 
 def balance_effects(payment: Payment, money_source_id: str | None = None) -> list[ledger.BalanceChange]:
