@@ -190,7 +190,7 @@ def make_id(random_bytes: RandomBytes = system_random_bytes) -> str:
 
 
 def is_id(text: str) -> bool:
-    """What cannot be an id is not looked for: a path may hold text that no database takes, such as NUL."""
+    """Tells whether a text can be an id; a path may hold text that no database takes, such as NUL."""
     return _ID.fullmatch(text) is not None
 
 
@@ -215,7 +215,7 @@ def make_node_name(merchant_id: MerchantId) -> str:
 
 
 def find_node(checkout_id: str) -> str | None:
-    """None for what cannot be the id of a checkout."""
+    """Returns the node in the id of a checkout, or None if the text cannot be such an id."""
     return checkout_id[_CHECKOUT_DOT_AT + 1 :] if _CHECKOUT_ID.fullmatch(checkout_id) else None
 
 
@@ -243,7 +243,7 @@ class Result:
     group: str
     http_status: int
     text: str
-    """What it means, in our own words; shown in the reference."""
+    """The meaning in our own words, shown in the reference."""
     wire_text: str = ""
     """The exact description clients compare, where they do; otherwise the text goes out."""
 
@@ -259,7 +259,7 @@ class Fault:
     name: str
     message: str
     value: str | None = None
-    """What was sent, already masked where the parameter is secret."""
+    """The value that was sent, masked if the parameter is secret."""
 
 
 class Refusal(Exception):

@@ -94,7 +94,7 @@ def _is_complete(built: IBAN, bank_code: str, number: str) -> bool:
 
 
 def fits_bank(iban: str, bic: str | None = None, bank_code: str | None = None) -> bool:
-    """Only what is known can contradict: another country, another bank code, a BIC that is known as another bank's."""
+    """Tells whether BIC and bank code fit the IBAN. What is not known cannot contradict it."""
     from schwifty import BIC, IBAN
 
     account = IBAN(iban, allow_invalid=True)

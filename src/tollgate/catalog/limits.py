@@ -1,4 +1,4 @@
-"""Every bound of the house in one frozen row: sizes, counts, lifetimes, indices.
+"""All fixed limits of the program in one frozen row: sizes, counts, lifetimes, indices.
 Shapes bound single values; nothing is measured here.
 """
 

@@ -23,7 +23,7 @@ _LISTS = 120
 _PAGES = 3_000
 """Shoppers of one carrier may share an address, and every page asks several times."""
 WRONG_TOKEN = "wrong_token"
-"""Only requests with an unknown credential are counted."""
+"""The throttle that counts only requests with an unknown credential."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class Cryptogram(msgspec.Struct, frozen=True):
 
 
 def can_have_token(brand: str, account: Instrument | None) -> bool:
-    """Only a card's own number can have a token: an account from a wallet is a token already."""
+    """Tells whether an account can have a token. An account from a wallet is a token already."""
     return (
         brand in NETWORKS
         and isinstance(account, CardAccount)

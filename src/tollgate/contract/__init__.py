@@ -1,1 +1,1 @@
-"""The merchant's language: form text to orders, payments to JSON. Pure: no I/O, no clock, no chance."""
+"""The merchant's language: form text to orders, payments to JSON. No I/O, no clock, no random numbers."""

@@ -45,7 +45,7 @@ class Purse(msgspec.Struct, frozen=True):
 class AuditReport(msgspec.Struct, kw_only=True):
     findings_max: int
     findings: list[Finding] = []
-    """At most `findings_max` of them."""
+    """The findings, up to `findings_max` of them."""
     findings_count: int = 0
     chains_count: int = 0
     rows: dict[str, int] = {}

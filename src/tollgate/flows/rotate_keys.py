@@ -130,7 +130,7 @@ def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> SealedR
 
 
 def _rewrap_safely(sealed: bytes, noun: str, merchant_id: MerchantId, row_id: str, keyring: Keyring) -> bytes | None:
-    """None: it does not open where it lies. Whoever looks at the store has to decide what becomes of it."""
+    """Seals a value under the active key; None if it does not open, which is for the operator to decide."""
     try:
         return rewrap(sealed, owner=make_owner(noun, merchant_id, row_id), keyring=keyring)
     except (EnvelopeError, KeyringError) as fault:

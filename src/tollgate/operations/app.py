@@ -72,7 +72,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str = ""
     """The address by which browsers and partners reach this host."""
     disturb: Callable[[Wire], Wire] = lambda wire: wire
-    """On a test host, lets simulator overrides disturb what is not simulated."""
+    """Lets simulator overrides disturb real wires on a test host."""
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
     random_bytes: RandomBytes = system_random_bytes

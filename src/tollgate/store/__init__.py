@@ -1,1 +1,1 @@
-"""What is durable, on SQLite or PostgreSQL: payments, claims, events, jobs, the directory. Never receives a secret."""
+"""Everything durable, on SQLite or PostgreSQL: payments, idempotency keys, events, jobs, merchants. No secrets."""

@@ -182,7 +182,7 @@ class RequestContext(msgspec.Struct):
     """Found by the Authorization header, before the body is read."""
     began: float = 0.0
     warning: bytes = b""
-    """On a test host: the parameters that have no row in the catalogue."""
+    """The parameters that have no row in the catalogue; collected on a test host."""
     refused: Reply | None = None
     """The answer if the head alone was reason to refuse; the body is then not read."""
 
