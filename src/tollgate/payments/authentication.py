@@ -38,7 +38,7 @@ class AuthenticationRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defa
     requestor_reason: str | None = None
     """Set if the merchant asks while the shopper is not present."""
     is_unwanted: bool = False
-    """Whether it is switched off for this payment; a channel may require it all the same."""
+    """The merchant switched it off for this payment; a channel may require it all the same."""
 
 
 class Stage(IntEnum):
@@ -73,9 +73,9 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     version: str = "2.2.0"
     method_url: str | None = None
     is_method_done: bool = False
-    """Whether the issuer's hidden page has finished."""
+    """The issuer's hidden page has finished."""
     is_asked: bool = False
-    """Whether the issuer was asked; the stage shows whether it answered."""
+    """The issuer was asked; the stage shows whether it answered."""
     ds_id: str | None = None
     acs_id: str | None = None
     acs_url: str | None = None

@@ -87,12 +87,12 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_paid(self) -> bool:
-        """Whether it was paid, or the account was stored."""
+        """Tells whether it was paid, or the account registered."""
         return self.state in (CheckoutState.DONE, CheckoutState.SPENT)
 
     @property
     def is_unread(self) -> bool:
-        """Whether something was submitted that its merchant has not asked for since."""
+        """Tells whether something was submitted that its merchant has not asked for since."""
         return self.submitted_at is not None and (self.read_at is None or self.read_at < self.submitted_at)
 
 
@@ -103,9 +103,9 @@ class CheckoutEnd(msgspec.Struct, frozen=True, kw_only=True):
     merchant_id: MerchantId
     subject_id: str
     is_done: bool
-    """Whether the attempt succeeded; otherwise the checkout is open again."""
+    """The attempt succeeded; otherwise the checkout is open again."""
     is_sole: bool
-    """Whether only one attempt may succeed."""
+    """Only one attempt may succeed."""
     seen_revision: int | None = None
     """The revision of the checkout for which it holds; None means any."""
 

@@ -60,7 +60,7 @@ class _Part(NamedTuple):
     words: tuple[str, ...] = ()
     """The names that may replace the numbers, from the lowest on."""
     wraps: bool = True
-    """Whether a range may run past the end and on from the beginning, as from Friday to Monday."""
+    """A range may run past the end and on from the beginning, as from Friday to Monday."""
 
     def fault(self, kind: CronFlaw) -> CronFault:
         return CronFault(self.name, kind)

@@ -51,24 +51,24 @@ class Following(msgspec.Struct, frozen=True, kw_only=True):
     """The payment types it may name."""
     draw: Draw = Draw.NOTHING
     is_counted: bool = False
-    """Whether there is a highest number of them."""
+    """There is a highest number of them."""
     until: Until = Until.ANY_TIME
     barred_by: Closure = Closure.NONE
     closes: Closure = Closure.NONE
     closes_when_final: Closure = Closure.NONE
     releases_when_final: bool = False
-    """Whether `sequence=FINAL` also gives back what is left."""
+    """`sequence=FINAL` also gives back what is left."""
     is_barred_by_dispute: bool = False
     is_capped: bool = False
-    """Whether it may not be larger than the payment named, although it draws on nothing."""
+    """It may not be larger than the payment named, although it draws on nothing."""
     adds: bool = False
-    """Whether it raises the amount of the payment named."""
+    """It raises the amount of the payment named."""
     net: int = 0
     """1 if the money that the chain has taken grows by it, -1 if it shrinks."""
     dispute: int = 0
     """1 if the disputed sum of the money source grows by it, -1 if it shrinks."""
     restores: bool = False
-    """Whether it gives back to the money source what the payment named had drawn."""
+    """It gives back to the money source what the payment named had drawn."""
     source: LedgerAccount
     target: LedgerAccount
     wire_word: str | None = None

@@ -249,7 +249,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """The day on which a direct debit is due; None means as soon as possible."""
     sequence: Sequence = Sequence.ONCE
     registers: bool = False
-    """Whether the account is to be registered."""
+    """The account is to be registered."""
     authentication: AuthenticationRequest | None = None
     """The request to authenticate the shopper; None if there is to be no authentication."""
     details: Details = NO_DETAILS

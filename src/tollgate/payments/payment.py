@@ -89,7 +89,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_decided(self) -> bool:
-        """Whether its result is known and only has to be written."""
+        """Tells whether its result is known and only has to be written."""
         return self.state is State.STARTED and self.result_code != ""
 
 

@@ -100,7 +100,7 @@ class NewRegistration(msgspec.Struct, frozen=True):
     registration: Registration
     sealed_account: bytes | None
     wants_token: bool = False
-    """Whether the network is asked for a token once it is active."""
+    """The network is asked for a token once it is active."""
 
 
 class RegistrationChange(msgspec.Struct, frozen=True, kw_only=True):

@@ -116,7 +116,7 @@ async def test_a_payment_that_cannot_be_completed_becomes_a_job_and_delays_no_ot
     assert (await read(app, sound.id)).state is State.DECLINED
     assert failures == list(range(1, LIMITS.job_failures_max + 2))
     report = await verify(app.database, app.keyring, lambda _table, _rows: None, pauses_s=())
-    text = f"settle of {broken.id} has failed {LIMITS.job_failures_max + 1} times in a row"
+    text = f"complete of {broken.id} has failed {LIMITS.job_failures_max + 1} times in a row"
     assert text in [finding.text for finding in report.findings]
     assert "worker item failed" in caplog.text
     await app.database.close()
