@@ -86,11 +86,11 @@ class Manners:
     def receive(self, path: str) -> Manner:
         with self._lock:
             self._requests[path] = self._requests.get(path, 0) + 1
-            told = self._instructions.get(path)
-            if told is None or told.times == 0:
+            received = self._instructions.get(path)
+            if received is None or received.times == 0:
                 return Manner.ANSWER
-            self._instructions[path] = Instruction(path, told.manner, told.times - 1)
-            return told.manner
+            self._instructions[path] = Instruction(path, received.manner, received.times - 1)
+            return received.manner
 
     def report(self) -> bytes:
         """Counts the requests that have arrived, by path; those that are held count too."""

@@ -120,8 +120,8 @@ class DirectoryServer(Listener):
             case Manner.HALF:
                 return json.dumps(yes).encode()[:90]
             case Manner.ERROR:
-                told = {"errorCode": "303", "errorComponent": "D", "errorDescription": "no access"}
-                return json.dumps({"messageType": "Erro", "messageVersion": "2.2.0", **told}).encode()
+                received = {"errorCode": "303", "errorComponent": "D", "errorDescription": "no access"}
+                return json.dumps({"messageType": "Erro", "messageVersion": "2.2.0", **received}).encode()
             case Manner.OTHER_ID:
                 return json.dumps({**yes, "threeDSServerTransID": str(uuid.uuid4())}).encode()
             case Manner.NO_PROOF:

@@ -51,9 +51,9 @@ class LinkVisit:
         """Reads the link as its merchant does."""
         answer = self.client.get(f"{PATH}/{self.id}")
         assert answer.code == "000.000.100"
-        (told,) = answer.json["paymentLinks"]
-        assert isinstance(told, dict)
-        return told
+        (received,) = answer.json["paymentLinks"]
+        assert isinstance(received, dict)
+        return received
 
 
 def visit_new(client: Client, **more: str) -> LinkVisit:

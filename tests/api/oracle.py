@@ -124,9 +124,9 @@ def _compare_answers(outcome: Outcome) -> Iterator[str]:
             yield f"{wanted} was answered {answer.status} {answer.json}"
         if wanted.key is not None:
             bodies[wanted.key].add(answer.body)
-    for key, told in bodies.items():
-        if len(told) != 1:
-            yield f"the key {key} has {len(told)} answers"
+    for key, received in bodies.items():
+        if len(received) != 1:
+            yield f"the key {key} has {len(received)} answers"
 
 
 def list_declines(outcome: Outcome) -> list[str]:
@@ -144,9 +144,9 @@ def _compare_rows(outcome: Outcome) -> Iterator[str]:
     requests = len({wanted.key or place for place, (wanted, _) in enumerate(outcome.answers)})
     if not requests == len(outcome.asked) == len(outcome.records):
         yield f"{requests} requests, {len(outcome.asked)} transactions answered, {len(outcome.records)} stored"
-    told = {answer.json.get("id"): answer for _, answer in outcome.answers}
+    received = {answer.json.get("id"): answer for _, answer in outcome.answers}
     for record in outcome.records:
-        answer = told.get(record.id)
+        answer = received.get(record.id)
         if answer is None:
             yield f"nobody was told of {record}"
         elif (answer.code, answer.json["amount"]) != (record.code, render_amount(record.amount)):
@@ -234,8 +234,8 @@ def find_disagreement(outcome: Outcome, account: Account, ledger: Mapping[str, E
     """The acquirer did what the answers say, each of it once, and received nothing that was refused."""
     approved = _list_approved(outcome)
     done = {operation.key: (operation.type, operation.amount) for operation in account.operations}
-    told = {key: (WORDS[payment_type], amount) for key, (payment_type, amount) in approved.items()}
-    found = [f"the acquirer did {done}, the answers say {told}"] if done != told else []
+    received = {key: (WORDS[payment_type], amount) for key, (payment_type, amount) in approved.items()}
+    found = [f"the acquirer did {done}, the answers say {received}"] if done != received else []
     for record in outcome.records:
         entry = ledger.get(record.id)
         if record.is_approved or record.code in (UNWILLING, MISFIT):

@@ -69,8 +69,8 @@ def test_what_is_to_be_paid_is_not_the_forms_to_say(client: Client) -> None:
     assert result_of(answer) == PAID
     assert read_home(find_next(answer, "result"))["id"] == checkout_id
     paid = ask(client, checkout_id).json
-    told_back = {name: paid[name] for name in ("amount", "currency", "paymentType", "merchantTransactionId")}
-    assert told_back == {
+    received_back = {name: paid[name] for name in ("amount", "currency", "paymentType", "merchantTransactionId")}
+    assert received_back == {
         "amount": "92.00",
         "currency": "EUR",
         "paymentType": "DB",

@@ -329,12 +329,12 @@ def test_a_form_that_is_shown_again_knows_that_all_is_paid(client: Client) -> No
     assert (body["brands"], body["registrations"], "amount" in body) == ({}, [], False)
 
 
-@pytest.mark.parametrize("is_told", [True, False])
-def test_a_shopper_who_paid_sees_that_even_when_the_checkout_is_over(client: Client, is_told: bool) -> None:
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_shopper_who_paid_sees_that_even_when_the_checkout_is_over(client: Client, is_read: bool) -> None:
     """A shopper who reads that the checkout has ended would pay again."""
     paid, unpaid = open_checkout(client), open_checkout(client)
     post(client, paid)
-    if is_told:
+    if is_read:
         ask(client, paid)
     else:
         pass_seconds(client, 31 * 60)

@@ -83,9 +83,9 @@ def play_first_half_hour(story: Story) -> None:
     assert ask(client, ids["read"]).status == 200
     ids["never submitted"] = prepare(client)
     ids["tried again"] = prepare(client, DECLINED)
-    told = [submit(client, ids["tried again"], shop.url), ask(client, ids["tried again"])]
-    told += [submit(client, ids["tried again"], shop.url)]
-    assert {answer.code for answer in told} == {"800.100.152"}
+    received = [submit(client, ids["tried again"], shop.url), ask(client, ids["tried again"])]
+    received += [submit(client, ids["tried again"], shop.url)]
+    assert {answer.code for answer in received} == {"800.100.152"}
     ids["registration"] = prepare(client, STORING)
     assert submit(client, ids["registration"], f"{shop.url}/result", kind="registration").status == 200
     ids["app"] = prepare(client)
@@ -138,8 +138,8 @@ def test_everybody_is_called_once(story: Story) -> None:
 
 
 def test_each_reminder_is_logged_and_none_is_sent_to_an_app(story: Story) -> None:
-    told = {word: story.count_logged(word) for word in ("sent", "unneeded", "impossible", "missed", "failed")}
-    assert told == {"sent": 6, "unneeded": 1, "impossible": 1, "missed": 1, "failed": 0}
+    received = {word: story.count_logged(word) for word in ("sent", "unneeded", "impossible", "missed", "failed")}
+    assert received == {"sent": 6, "unneeded": 1, "impossible": 1, "missed": 1, "failed": 0}
 
 
 def test_a_call_carries_both_names_and_keeps_the_query_of_the_shop(story: Story) -> None:

@@ -158,9 +158,9 @@ def test_what_travels_with_the_money_reaches_the_acquirer_typed(external: Client
 def test_what_is_for_the_merchant_alone_stays_here(external: Client, acquirer: RecordingAcquirer) -> None:
     pay(external, **DETAILED)
 
-    told = str(acquirer.received[-1])
-    assert "invoice-4711" not in told
-    assert "for reports only" not in told
+    answered = str(acquirer.received[-1])
+    assert "invoice-4711" not in answered
+    assert "for reports only" not in answered
 
 
 @pytest.mark.parametrize(

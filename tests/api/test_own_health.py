@@ -115,7 +115,9 @@ def test_the_clock_moves_forward_only_and_for_whoever_has_a_token(client: Client
 
 
 def test_the_command_moves_the_clock_of_a_running_host(gateway: GatewayProcess, client: Client) -> None:
-    told = datetime.fromisoformat(run_command(gateway, "clock", "--advance", "7200").strip())
+    received = datetime.fromisoformat(run_command(gateway, "clock", "--advance", "7200").strip())
 
-    wait_until(lambda: datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"]) >= told)
-    assert timedelta() <= datetime.fromisoformat(run_command(gateway, "clock").strip()) - told < timedelta(minutes=10)
+    wait_until(lambda: datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"]) >= received)
+    assert (
+        timedelta() <= datetime.fromisoformat(run_command(gateway, "clock").strip()) - received < timedelta(minutes=10)
+    )

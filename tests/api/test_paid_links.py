@@ -45,9 +45,9 @@ def test_a_link_is_paid_and_says_so_from_then_on(client: Client) -> None:
 
     assert visit.pay(checkout_id).code == "000.100.110"
 
-    told = visit.read()
-    assert (told["status"], told["checkoutId"]) == (PAID, checkout_id)
-    assert told["result"]["code"] == "000.100.110"
+    received = visit.read()
+    assert (received["status"], received["checkoutId"]) == (PAID, checkout_id)
+    assert received["result"]["code"] == "000.100.110"
     for query in ("", f"?id={checkout_id}", "?lang=en"):
         page = visit.open(query=query).body.decode()
         assert "Payment complete" in page
@@ -56,7 +56,7 @@ def test_a_link_is_paid_and_says_so_from_then_on(client: Client) -> None:
     path = f"{PATH}/{visit.id}/checkouts/{checkout_id}/payment"
     for _ in range(3):
         payment = client.get(path)
-        assert (payment.code, payment.json["id"]) == ("000.100.110", told["transactionId"])
+        assert (payment.code, payment.json["id"]) == ("000.100.110", received["transactionId"])
 
 
 def test_the_payment_of_an_unpaid_link_is_pending(client: Client) -> None:
@@ -78,8 +78,8 @@ def test_a_declined_payment_leaves_the_link_open(client: Client) -> None:
 
     assert visit.pay(checkout_id, DECLINED).code == "800.100.152"
 
-    told = visit.read()
-    assert (told["status"], told["result"]["code"]) == (OPEN, "800.100.152")
+    received = visit.read()
+    assert (received["status"], received["result"]["code"]) == (OPEN, "800.100.152")
     page = visit.open(query=f"?id={checkout_id}").body.decode()
     assert "nothing was charged" in page
     assert checkout_id in page
@@ -218,9 +218,9 @@ def test_a_link_that_is_ended_during_a_challenge_takes_nothing(client: Client) -
 
     pass_challenge(client, challenge)
 
-    told = visit.read()
-    assert told["status"] == ENDED
-    assert not told["result"]["code"].startswith("000.100")
+    received = visit.read()
+    assert received["status"] == ENDED
+    assert not received["result"]["code"].startswith("000.100")
 
 
 def test_what_a_provider_approves_for_an_ended_link_is_given_back(client: Client) -> None:
@@ -315,8 +315,8 @@ def test_what_a_provider_approves_after_the_checkouts_end_is_paid(timed: Gateway
 
     Window(client).visit(press(client, provider, "approve"))
 
-    told = visit.read()
-    assert (told["status"], told["checkoutId"]) == (PAID, checkout_id)
+    received = visit.read()
+    assert (received["status"], received["checkoutId"]) == (PAID, checkout_id)
     assert "Payment complete" in visit.open().body.decode()
     assert count_approved(client, "approved late") == 1
 
@@ -337,8 +337,8 @@ def test_ten_attempts_are_all_until_the_checkouts_end(timed: GatewayProcess) -> 
 
     second = visit.find_checkout()
     assert second != first
-    told = visit.read()
-    assert (told["result"]["code"], "transactionId" in told) == ("000.200.201", False)
+    received = visit.read()
+    assert (received["result"]["code"], "transactionId" in received) == ("000.200.201", False)
     assert visit.pay(second).code == "000.100.110"
 
 

@@ -43,16 +43,16 @@ def test_the_address_is_never_built_from_the_host_header(client: Client) -> None
 
 
 def test_a_new_link_is_open_for_ninety_days(client: Client) -> None:
-    told = visit_new(client).read()
+    received = visit_new(client).read()
 
-    assert (told["status"], told["entityId"]) == (OPEN, client.entity_id)
-    assert told["result"]["code"] == "000.200.200"
-    assert not {"checkoutId", "transactionId"} & told.keys()
-    assert measure_days(told) == 90
+    assert (received["status"], received["entityId"]) == (OPEN, client.entity_id)
+    assert received["result"]["code"] == "000.200.200"
+    assert not {"checkoutId", "transactionId"} & received.keys()
+    assert measure_days(received) == 90
 
 
-def measure_days(told: dict[str, str]) -> float:
-    first, last = (datetime.strptime(told[name], "%Y-%m-%d %H:%M:%S%z") for name in ("creationDate", "validUntil"))
+def measure_days(received: dict[str, str]) -> float:
+    first, last = (datetime.strptime(received[name], "%Y-%m-%d %H:%M:%S%z") for name in ("creationDate", "validUntil"))
     return (last - first).total_seconds() / DAY_S
 
 
@@ -70,9 +70,9 @@ def measure_days(told: dict[str, str]) -> float:
 def test_a_link_lives_as_long_as_its_merchant_says(
     client: Client, count: str, unit: str, least: float, most: float
 ) -> None:
-    told = visit_new(client, validUntil=count, validUntilUnit=unit).read()
+    received = visit_new(client, validUntil=count, validUntilUnit=unit).read()
 
-    assert least <= measure_days(told) <= most
+    assert least <= measure_days(received) <= most
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ def check_one_race(client: Client) -> None:
 
 
 def check_that_all_tell_the_same(client: Client) -> None:
-    told = client.post("/sandbox/clock", {"advance": str(400 * 24 * 3600)}).json["now"]
-    wait_until(lambda: all(client.send("GET", "/sandbox/clock").json["now"] >= told for _ in range(20)))
+    received = client.post("/sandbox/clock", {"advance": str(400 * 24 * 3600)}).json["now"]
+    wait_until(lambda: all(client.send("GET", "/sandbox/clock").json["now"] >= received for _ in range(20)))
 
     def count_paid() -> int:
         text = client.send("GET", "/metrics").body.decode()

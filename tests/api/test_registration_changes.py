@@ -68,8 +68,8 @@ def test_an_update_changes_what_was_sent_and_keeps_the_rest(
     )
     assert body["customer"] == {"givenName": "Jane", "surname": "Smith", "email": "jane@example.org"}
     assert body["shipping"] == {"city": "Paris"}
-    told_again = read(client, registration_id).json
-    assert {name: told_again[name] for name in body if name not in ("timestamp", "ndc")} == {
+    received_again = read(client, registration_id).json
+    assert {name: received_again[name] for name in body if name not in ("timestamp", "ndc")} == {
         name: text for name, text in body.items() if name not in ("timestamp", "ndc")
     }
     assert list_topics(gateway, client, registration_id) == ["registration.created", "registration.updated"]

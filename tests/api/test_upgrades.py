@@ -60,8 +60,8 @@ def test_curl_pays_when_it_prefers_http_2(client: Client) -> None:
 
     done = subprocess.run([*command, f"{client.base_url}/v1/payments"], capture_output=True, text=True, check=True)
 
-    body, _, told = done.stdout.rpartition("\n")
-    assert told == "1.1 200"
+    body, _, received = done.stdout.rpartition("\n")
+    assert received == "1.1 200"
     assert '"000.100.110"' in body
 
 
@@ -118,8 +118,8 @@ def test_head_gets_the_headers_that_get_would(client: Client) -> None:
     paid = client.pay().json["id"]
     for path in ("/healthz", "/v1/resultcodes", f"/v1/payments/{paid}?entityId={client.entity_id}", "/nowhere"):
         read = client.send("GET", path, None, client.authorized())
-        told = client.send("HEAD", path, None, client.authorized())
+        received = client.send("HEAD", path, None, client.authorized())
 
-        assert (told.status, told.body) == (read.status, b"")
-        assert told.headers["content-length"] == read.headers["content-length"]
-        assert told.headers["content-type"] == read.headers["content-type"]
+        assert (received.status, received.body) == (read.status, b"")
+        assert received.headers["content-length"] == read.headers["content-length"]
+        assert received.headers["content-type"] == read.headers["content-type"]

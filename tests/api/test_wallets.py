@@ -149,11 +149,11 @@ def test_a_real_token_pays_and_the_acquirer_receives_its_proof(
     assert answer.json["paymentBrand"] == BRANDS[wallet]
     assert (answer.json["card"]["bin"], answer.json["card"]["last4Digits"]) == (NUMBER[:6], NUMBER[-4:])
     assert token not in answer.body.decode()
-    told = json.dumps(acquirer.last_charge)
-    assert NUMBER in told
-    assert '"DPAN"' in told
-    assert (CRYPTOGRAM if wallet != "walletC" else "proof ") in told
-    assert '"07"' in told
+    received = json.dumps(acquirer.last_charge)
+    assert NUMBER in received
+    assert '"DPAN"' in received
+    assert (CRYPTOGRAM if wallet != "walletC" else "proof ") in received
+    assert '"07"' in received
     assert shop.get(f"/v1/payments/{answer.json['id']}").json["card"] == answer.json["card"]
 
 
@@ -284,8 +284,8 @@ def test_what_the_merchant_opened_itself_is_sent_with_its_source(
     answer = pay(shop, wallet, "", **opened)
 
     assert (answer.status, answer.code) == (200, "000.100.112")
-    told = json.dumps(acquirer.last_charge)
-    assert all(text in told for text in (NUMBER, CRYPTOGRAM, '"07"', "DPAN"))
+    received = json.dumps(acquirer.last_charge)
+    assert all(text in received for text in (NUMBER, CRYPTOGRAM, '"07"', "DPAN"))
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ class RecordingVault(Listener):
             )
         number = f"489537{int(key, 16) % 10**10:010d}"
         card = {"last_digits": "9876", "expiry": "2044-12"} if status == "renewed" else None
-        told = {"key": key, "status": "active" if card else status, "reference": f"v-{key}", "number": number}
-        return told | {"expiry": "2038-01"} | ({"card": card} if card else {})
+        answered = {"key": key, "status": "active" if card else status, "reference": f"v-{key}", "number": number}
+        return answered | {"expiry": "2038-01"} | ({"card": card} if card else {})
 
     def make_responder(self) -> type[Responder]:
         vault = self

@@ -121,16 +121,16 @@ class Firefox:
 
     async def _hear(self) -> None:
         async for message in self._socket:
-            told = json.loads(message.data)
-            if told["type"] == "event":
-                entry = told["params"]
+            received = json.loads(message.data)
+            if received["type"] == "event":
+                entry = received["params"]
                 # The shops of the tests allow no picture of their own, and Firefox asks for an icon all the same.
                 if (entry["type"], entry["level"]) == ("javascript", "error") and "favicon.ico" not in entry["text"]:
                     self.complaints.append(entry["text"])
-            elif told["type"] == "error":
-                self._asked.pop(told["id"]).set_exception(BrowserFault(told["error"], told["message"]))
+            elif received["type"] == "error":
+                self._asked.pop(received["id"]).set_exception(BrowserFault(received["error"], received["message"]))
             else:
-                self._asked.pop(told["id"]).set_result(told["result"])
+                self._asked.pop(received["id"]).set_result(received["result"])
 
     async def _tell(self, method: str, parameters: dict[str, Any]) -> Any:
         number = next(self._numbers)
@@ -177,15 +177,15 @@ class Tab:
 
     def read(self, expression: str) -> Any:
         """`expression` is JavaScript whose value JSON can represent."""
-        told = self.firefox.tell(
+        received = self.firefox.tell(
             "script.evaluate",
             expression=f"Promise.resolve({expression}).then((value) => JSON.stringify(value))",
             target={"context": self.context},
             awaitPromise=True,
         )
-        if told["type"] == "exception":
-            raise BrowserFault(told["exceptionDetails"]["text"])
-        return json.loads(told["result"].get("value", "null"))
+        if received["type"] == "exception":
+            raise BrowserFault(received["exceptionDetails"]["text"])
+        return json.loads(received["result"].get("value", "null"))
 
     def wait_for(self, expression: str) -> None:
         wait_until(lambda: self.read(expression), expression)
@@ -207,12 +207,14 @@ class Tab:
     def shoot(self, selector: str) -> str:
         """Returns a picture of the first element of these, as the text of a PNG in base64."""
         clip = {"type": "element", "element": wait_until(lambda: self._locate(selector), selector)}
-        told: dict[str, str] = self.firefox.tell("browsingContext.captureScreenshot", context=self.context, clip=clip)
-        return told["data"]
+        received: dict[str, str] = self.firefox.tell(
+            "browsingContext.captureScreenshot", context=self.context, clip=clip
+        )
+        return received["data"]
 
     def _locate(self, selector: str) -> Any:
         """Returns the first element of these that is shown, brought into view."""
-        told = self.firefox.tell(
+        received = self.firefox.tell(
             "script.evaluate",
             expression=f"""(() => {{
               const all = [...document.querySelectorAll({json.dumps(selector)})];
@@ -223,4 +225,4 @@ class Tab:
             target={"context": self.context},
             awaitPromise=False,
         )
-        return {"sharedId": told["result"]["sharedId"]} if told["result"].get("sharedId") else None
+        return {"sharedId": received["result"]["sharedId"]} if received["result"].get("sharedId") else None

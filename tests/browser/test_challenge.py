@@ -78,7 +78,7 @@ def test_our_own_page_shows_the_hidden_frame_where_the_shop_did_not(page: Page, 
     assert journey.read_code() == APPROVED
 
 
-@pytest.mark.parametrize("changes", [{}, BROWSER], ids=["asked", "told"])
+@pytest.mark.parametrize("changes", [{}, BROWSER], ids=["collected", "sent"])
 def test_a_shopper_pays_whether_the_shop_sent_the_browser_or_not(
     page: Page, shop: Site, client: Client, changes: dict[str, str]
 ) -> None:

@@ -148,8 +148,8 @@ def test_the_brand_is_recognized_while_typing_and_sets_blocks_and_the_length_of_
     number, cvv = parent.show("number", CARDS), parent.show("cvv")
     number.press_sequentially("3700000000000021")
     expect(number).to_have_value("3700 000000 00002")
-    told = [(message["detected"], message["active"]) for message in parent.heard("number", "brands")]
-    assert told == [(["AMEX"], None), (["AMEX"], "AMEX")]
+    received = [(message["detected"], message["active"]) for message in parent.heard("number", "brands")]
+    assert received == [(["AMEX"], None), (["AMEX"], "AMEX")]
 
     cvv.press_sequentially("12345")
     expect(cvv).to_have_value("1234")
@@ -330,8 +330,8 @@ def test_a_hostile_page_cannot_ask_a_frame_for_its_value(parent: Parent, site: S
     assert parent.validate("number") == (True, {})
     # Who is no sibling cannot declare the code spent either.
     assert parent.validate("cvv") == (True, {})
-    told = parent.everything() + intruder.evaluate("tellEverything()")
-    assert [secret for secret in SECRETS if secret in told] == []
+    received = parent.everything() + intruder.evaluate("tellEverything()")
+    assert [secret for secret in SECRETS if secret in received] == []
     assert (parent.page.evaluate("overheard"), intruder.evaluate("overheard")) == ([], [])
 
 

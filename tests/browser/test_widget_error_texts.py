@@ -43,7 +43,7 @@ def hint(page: Page, name: str) -> Locator:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "received"),
     [
         ("", "Card number is missing."),
         ("4200 0000", "Card number is incomplete."),
@@ -52,19 +52,19 @@ def hint(page: Page, name: str) -> Locator:
         ("9999 9999 9999 9999", "Card number is not valid."),
     ],
 )
-def test_a_card_number(page: Page, hosted_page: HostedPage, typed: str, told: str) -> None:
+def test_a_card_number(page: Page, hosted_page: HostedPage, typed: str, received: str) -> None:
     show_hosted_page(page, hosted_page, {})
     number_field(page).press_sequentially(typed)
 
     pay_button(page).click()
 
-    expect(hint(page, "cardNumber")).to_have_text(told)
-    expect(number_field(page)).to_have_accessible_description(told)
+    expect(hint(page, "cardNumber")).to_have_text(received)
+    expect(number_field(page)).to_have_accessible_description(received)
 
 
 @pytest.mark.parametrize("is_framed", [False, True], ids=["in the page", "in a frame"])
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "received"),
     [
         ("", "Expiry date is missing."),
         ("05", "Expiry date is incomplete."),
@@ -72,14 +72,14 @@ def test_a_card_number(page: Page, hosted_page: HostedPage, typed: str, told: st
         ("13/34", "Expiry date is not valid."),
     ],
 )
-def test_an_expiry_date(page: Page, hosted_page: HostedPage, typed: str, told: str, is_framed: bool) -> None:
+def test_an_expiry_date(page: Page, hosted_page: HostedPage, typed: str, received: str, is_framed: bool) -> None:
     show_hosted_page(page, hosted_page, SAQ_A if is_framed else {})
     framed = page.frame_locator('iframe[name="card.expiry"]').locator("input")
     (framed if is_framed else page.locator(".wpwl-control-expiry")).press_sequentially(typed)
 
     pay_button(page).click()
 
-    expect(hint(page, "expiry")).to_have_text(told)
+    expect(hint(page, "expiry")).to_have_text(received)
 
 
 def test_a_security_code_and_a_holder(page: Page, hosted_page: HostedPage) -> None:
@@ -168,7 +168,7 @@ def test_forms_have_names(page: Page, hosted_page: HostedPage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "brands", "typed", "told"),
+    ("name", "brands", "typed", "received"),
     [
         ("billingPostcode", "VISA", "!!", "Postcode is not valid."),
         ("cardHolder", "VISA", "!!", "Name on card is not valid."),
@@ -177,14 +177,14 @@ def test_forms_have_names(page: Page, hosted_page: HostedPage) -> None:
     ],
 )
 def test_what_begins_no_value_of_a_field_is_not_called_incomplete(
-    page: Page, hosted_page: HostedPage, name: str, brands: str, typed: str, told: str
+    page: Page, hosted_page: HostedPage, name: str, brands: str, typed: str, received: str
 ) -> None:
     show_hosted_page(page, hosted_page, {"billingAddress": {"country": "GB"}, "showTaxNumberField": True}, brands)
     page.locator(f".wpwl-control-{name}").fill(typed)
 
     page.locator(f".wpwl-control-{name}").blur()
 
-    expect(hint(page, name)).to_have_text(told)
+    expect(hint(page, name)).to_have_text(received)
 
 
 # ---- addresses ----

@@ -108,8 +108,8 @@ def test_every_language_is_spoken_without_a_missing_text(
     page: Page, hosted_page: HostedPage, codes: tuple[str, ...]
 ) -> None:
     forms = [form("VISA", more=f'lang="{code}"') for code in codes]
-    told = options({"billingAddress": {}}, onReady="() => { document.body.dataset.ready = 'yes'; }")
-    hosted_page.show(page, told, *forms, hosted_page.script(hosted_page.prepare()))
+    received = options({"billingAddress": {}}, onReady="() => { document.body.dataset.ready = 'yes'; }")
+    hosted_page.show(page, received, *forms, hosted_page.script(hosted_page.prepare()))
 
     frames = wait_for_frames(page, 2 * len(codes))
 

@@ -51,8 +51,8 @@ def test_the_mandate_names_the_creditor_in_the_shoppers_language(
 ) -> None:
     show_hosted_page(page, hosted_page, options({"locale": locale}))
 
-    told = MANDATE_TEXTS[locale].format(creditor="Gatehouse Goods", identifier=IDENTIFIER)
-    expect(mandate(page)).to_have_text(told)
+    received = MANDATE_TEXTS[locale].format(creditor="Gatehouse Goods", identifier=IDENTIFIER)
+    expect(mandate(page)).to_have_text(received)
     assert page.evaluate(
         """() => {
           const [iban, mandate, button] = [".wpwl-control-accountIban", ".wpwl-mandate", ".wpwl-button-pay"].map(
@@ -60,7 +60,7 @@ def test_the_mandate_names_the_creditor_in_the_shoppers_language(
           return iban < mandate && mandate < button;
         }"""
     )
-    expect(iban_field(page)).to_have_accessible_description(told)
+    expect(iban_field(page)).to_have_accessible_description(received)
     assert find_faults_everywhere(page) == []
     shoot(page, f"form-mandate-{locale}")
 
@@ -182,7 +182,7 @@ def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, hosted_page: H
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "received"),
     [
         ("", "IBAN is missing."),
         ("DE89 3704", "IBAN is incomplete."),
@@ -191,12 +191,12 @@ def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, hosted_page: H
         ("12", "IBAN is not valid."),
     ],
 )
-def test_what_is_wrong_with_an_iban(page: Page, hosted_page: HostedPage, typed: str, told: str) -> None:
+def test_what_is_wrong_with_an_iban(page: Page, hosted_page: HostedPage, typed: str, received: str) -> None:
     show_hosted_page(page, hosted_page)
     page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
     iban_field(page).fill(typed)
 
     pay_button(page).click()
 
-    expect(page.locator(".wpwl-hint-accountIbanError")).to_have_text(told)
+    expect(page.locator(".wpwl-hint-accountIbanError")).to_have_text(received)
     expect(iban_field(page)).to_be_focused()

@@ -118,10 +118,10 @@ def test_a_form_whose_brands_nobody_can_pay_with_gives_way_to_the_others(
     note = "function (fault) { window.fault = [fault.name, fault.brand]; }"
     never = "() => { document.body.dataset.ready = 'yes'; }"
 
-    with page.expect_event("pageerror") as told:
+    with page.expect_event("pageerror") as received:
         hosted_page.show(page, options(onReady=never), form("VISSA NOBODYS"), hosted_page.script(hosted_page.prepare()))
     expect(page.get_by_role("alert")).to_be_visible()
-    assert "VISSA (there is no brand of this name), NOBODYS (there" in told.value.message
+    assert "VISSA (there is no brand of this name), NOBODYS (there" in received.value.message
     assert len(watch.take()) == 1
     assert page.evaluate("document.body.dataset.ready || 'never'") == "never"
 

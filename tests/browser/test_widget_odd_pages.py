@@ -91,8 +91,8 @@ def test_a_page_without_an_origin_is_reported_at_once_that_it_cannot_show_the_fo
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     checkout = hosted_page.prepare()
-    told = inline("var wpwlOptions = { onError: ({ name }) => { document.body.dataset.fault = name; } };")
-    inner = escape("".join((told, form("VISA"), hosted_page.script(checkout))))
+    received = inline("var wpwlOptions = { onError: ({ name }) => { document.body.dataset.fault = name; } };")
+    inner = escape("".join((received, form("VISA"), hosted_page.script(checkout))))
     hosted_page.show(page, f'<iframe id="inner" sandbox="allow-scripts" srcdoc="{inner}"></iframe>')
     body = page.frame_locator("#inner").locator("body")
 
@@ -104,8 +104,8 @@ def test_a_page_without_an_origin_is_reported_at_once_that_it_cannot_show_the_fo
 def test_a_page_whose_policy_keeps_frames_out_is_reported_at_once_which_word_is_missing(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    told = options(onError="({ name, message }) => { (window.faults ||= []).push([name, message]); }")
-    hosted_page.put_up(told, form("VISA"), hosted_page.script(hosted_page.prepare()))
+    received = options(onError="({ name, message }) => { (window.faults ||= []).push([name, message]); }")
+    hosted_page.put_up(received, form("VISA"), hosted_page.script(hosted_page.prepare()))
     shown, service = hosted_page.shop.pages[PAYMENT_PATH], hosted_page.client.base_url
     assert isinstance(shown, Reply)
     policy = dict(shown.headers)[b"content-security-policy"].replace(f"frame-src {service};".encode(), b"")

@@ -131,9 +131,9 @@ def test_a_page_pays_from_its_summary_at_once_but_never_past_its_own_guard(page:
     pay_button(block).click()
 
     hosted_page.expect_home(page, checkout)
-    told = page.evaluate("JSON.parse(sessionStorage.told)")
+    received = page.evaluate("JSON.parse(sessionStorage.told)")
     year = CARD["card.expiryYear"]
-    assert (told["brand"], told["expiryYear"], "0000" in str(told)) == ("VISA", year, False)
+    assert (received["brand"], received["expiryYear"], "0000" in str(received)) == ("VISA", year, False)
     assert hosted_page.read_code(checkout) == APPROVED
 
 
@@ -163,8 +163,8 @@ def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(
     hosted_page.expect_home(page, checkout)
 
     paid = client.get(f"/v1/checkouts/{checkout.id}/payment").json
-    told = {name: value for name, value in paid["customer"].items() if isinstance(value, str) and name != "ip"}
-    assert told == {
+    received = {name: value for name, value in paid["customer"].items() if isinstance(value, str) and name != "ip"}
+    assert received == {
         "givenName": "Jane",
         "surname": "Doe",
         "email": "jane@example.com",

@@ -60,20 +60,20 @@ def show_hosted_page(page: Page, hosted_page: HostedPage, brands: str, *before: 
 
 
 def list_told(context: BrowserContext) -> list[str]:
-    told: list[str] = []
+    received: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        told.append(message.text)
+        received.append(message.text)
 
     context.on("console", note)
-    return told
+    return received
 
 
 def test_a_shop_never_sees_the_number(open_context: OpenContext, hosted_page: HostedPage) -> None:
     """Swept: its page, its messages, its address, its storage, its console and what it asks for; while the shopper
     types, when the card is declined, and at the result page."""
     context = open_context()
-    page, told = context.new_page(), list_told(context)
+    page, received = context.new_page(), list_told(context)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     checkout = show_hosted_page(page, hosted_page, "VISA MASTER", inline(SPY))
@@ -89,7 +89,7 @@ def test_a_shop_never_sees_the_number(open_context: OpenContext, hosted_page: Ho
     pay_button(page).click()
     hosted_page.expect_home(page, checkout)
 
-    everything = [*swept, *told, *asked, *(str(visit) for visit in hosted_page.shop.visits)]
+    everything = [*swept, *received, *asked, *(str(visit) for visit in hosted_page.shop.visits)]
     assert heard > 5, "the spy heard nothing, so it proves nothing"
     assert [text for text in everything if NUMBER in "".join(filter(str.isdigit, text))] == []
     assert "null" in swept[-1], "the shop can look into a frame"
@@ -104,10 +104,10 @@ def test_the_form_sends_the_accept_header_of_the_browser_and_not_that_of_a_scrip
     pay_button(page).click()
     hosted_page.expect_home(page, checkout)
 
-    told = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json["customer"]["browser"]
+    received = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json["customer"]["browser"]
 
-    assert told["acceptHeader"].startswith("text/html,")
-    assert "json" not in told["acceptHeader"]
+    assert received["acceptHeader"].startswith("text/html,")
+    assert "json" not in received["acceptHeader"]
 
 
 def test_a_declined_shopper_pays_with_another_card_in_the_same_checkout(
@@ -208,8 +208,8 @@ def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_
 ) -> None:
     """The shop learns why the first brand refused: no field of the form could have been filled in better."""
     refused = "({ name, brand, event, message, result }) => { window.fault = [name, brand, event, message, result]; }"
-    told = options({}, onLightboxCancel="() => { window.cancelled = true; }", onError=refused)
-    checkout = show_hosted_page(page, hosted_page, "VISA PAYPAL PREPAYMENT", told, paymentType="PA")
+    received = options({}, onLightboxCancel="() => { window.cancelled = true; }", onError=refused)
+    checkout = show_hosted_page(page, hosted_page, "VISA PAYPAL PREPAYMENT", received, paymentType="PA")
     wallet, card = page.locator(".wpwl-form-virtualAccount-PAYPAL"), page.locator(".wpwl-form-card")
     prepayment = pay_button(page.locator(".wpwl-form-prepayment-PREPAYMENT"))
     expect(prepayment).to_be_visible()
@@ -304,16 +304,16 @@ def test_a_card_is_stored_without_a_payment(page: Page, hosted_page: HostedPage,
     assert client.get(f"/v1/registrations/{stored.json['id']}").json["card"]["last4Digits"] == NUMBER[-4:]
 
 
-@pytest.mark.parametrize("is_told", [False, True], ids=["untold", "told"])
+@pytest.mark.parametrize("is_read", [False, True], ids=["unread", "read"])
 def test_a_paid_checkout_brings_whoever_comes_back_to_the_result(
-    page: Page, hosted_page: HostedPage, is_told: bool
+    page: Page, hosted_page: HostedPage, is_read: bool
 ) -> None:
     """This holds also after the merchant has read the status: a shopper who reads that it has ended would pay again."""
     checkout = show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     pay_button(page).click()
     hosted_page.expect_home(page, checkout)
-    if is_told:
+    if is_read:
         assert hosted_page.read_code(checkout) == APPROVED
 
     page.goto(f"{hosted_page.shop.url}/payment")

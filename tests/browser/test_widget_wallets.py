@@ -262,11 +262,11 @@ def test_a_brand_that_is_left_out_is_named_once_with_its_reason(page: Page, host
 def test_a_page_whose_only_wallet_is_not_there_says_so(
     page: Page, hosted_page: HostedPage, watch: Watch, locale: str
 ) -> None:
-    with page.expect_event("pageerror") as told:
+    with page.expect_event("pageerror") as received:
         hosted_page.show(
             page, options({"locale": locale}), form("SAMSUNGPAY"), hosted_page.script(hosted_page.prepare())
         )
 
     expect(page.get_by_role("alert")).to_have_text(LANGUAGES[locale]["methodUnavailable"])
-    assert "SAMSUNGPAY (the payment form has no sheet" in told.value.message
+    assert "SAMSUNGPAY (the payment form has no sheet" in received.value.message
     assert len(watch.take()) == 1

@@ -84,7 +84,7 @@ class CheckoutScenario(Scenario):
 class CheckoutCase(CrashCase):
     checkout_id: str = ""
     result_url: str = ""
-    told: str = ""
+    received: str = ""
     started: CheckoutScenario | None = None
 
     @property
@@ -94,7 +94,7 @@ class CheckoutCase(CrashCase):
 
     @property
     def ending(self) -> Ending:
-        return Ending(self.rows, self.told)
+        return Ending(self.rows, self.received)
 
     @property
     def scenario(self) -> CheckoutScenario:
@@ -146,20 +146,20 @@ class CheckoutCase(CrashCase):
         """Notes what became of the checkout before anybody asks."""
         ledger = world.acquirer.read_ledger()
         self.records = self.find_records(world.store.read_payments())
-        told = [describe_end(each, ledger.get(each.id)) for each in self.records]
+        received = [describe_end(each, ledger.get(each.id)) for each in self.records]
         if self.request.part is Part.REMINDER:
             calls = shop.list_ids().count(self.checkout_id)
-            told += [f"the shop was called {_TIMES.get(calls, f'{calls} times')}"]
-        self.rows = "; ".join([*told, *self.tell_more(world.store)])
+            received += [f"the shop was called {_TIMES.get(calls, f'{calls} times')}"]
+        self.rows = "; ".join([*received, *self.tell_more(world.store)])
 
     def listen(self, client: Client) -> None:
         """Notes what its merchant reads, and what a shopper who tries again gets."""
         if self.request.part is Part.REMINDER:
             return
         status = insist_on(lambda: self.ask(client), self.crash.name)
-        self.told += f"`{status.code}`"
+        self.received += f"`{status.code}`"
         if self.request.part is Part.SUBMISSION and status.code != APPROVED:
-            self.told += f", `{self.submit(client).code}`"
+            self.received += f", `{self.submit(client).code}`"
 
     def find_records(self, records: Iterable[Record]) -> list[Record]:
         """Finds the payments of the checkout by its amount, which no other has."""
@@ -213,7 +213,7 @@ def run_checkout_crashes(world: World, shop: RemindedShop, crashes: Sequence[Che
 def let_come_back(world: World, client: Client, cases: Iterable[CheckoutCase]) -> None:
     """Lets shoppers who got no answer return; then workers may ask about them again."""
     for case in cases:
-        case.told = f"{insist_on_step(case.scenario, Step.RETURN, client)}, "
+        case.received = f"{insist_on_step(case.scenario, Step.RETURN, client)}, "
         world.store.query(f"UPDATE jobs SET due_at = 0 WHERE topic = 'inquire' AND subject_id = '{case.scenario.id}'")
 
 

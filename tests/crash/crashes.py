@@ -239,17 +239,17 @@ def describe_store(world: World, case: CrashCase) -> str:
     records = world.store.read_payments()
     found = case.find_records(records)
     ids = {*case.before, *(each.id for each in found)}
-    told, more = (
+    received, more = (
         "; ".join(f"{each.payment_type} {each.state.name.lower()}" for each in found),
         case.tell_more(world.store),
     )
-    parts = [*([told] if told else []), *more] or ["nothing"]
+    parts = [*([received] if received else []), *more] or ["nothing"]
     if any(each.held for each in records if each.id in ids):
         parts.append("money reserved")
     stages, instructions = world.store.read_stages(), world.store.read_instructions()
     parts += [f"authentication {stages[id].name.lower()}" for id in ids if id in stages]
     parts += [f"instruction {instructions[id].name.lower()}" for id in ids if id in instructions]
-    parts += [each.told for each in world.store.read_registrations() if each.made_by in ids]
+    parts += [each.received for each in world.store.read_registrations() if each.made_by in ids]
     parts += sorted(_OWED[topic] for id, topic in world.store.list_owed() if id in ids)
     return ", ".join(parts)
 
@@ -260,8 +260,10 @@ def _look_at_the_end(world: World, cases: Iterable[CrashCase]) -> None:
     for case in cases:
         case.records = case.find_records(records)
         ids = {each.id for each in case.records}
-        told = [describe_end(each, ledger.get(each.id)) for each in case.records]
-        case.rows = "; ".join([*told, *(each.told for each in registrations if each.made_by in ids)]) or "nothing"
+        received = [describe_end(each, ledger.get(each.id)) for each in case.records]
+        case.rows = (
+            "; ".join([*received, *(each.received for each in registrations if each.made_by in ids)]) or "nothing"
+        )
 
 
 def describe_end(record: Record, entry: Entry | None) -> str:

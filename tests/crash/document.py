@@ -103,10 +103,10 @@ def _join_or(texts: Iterable[str]) -> str:
     return " *or* ".join(dict.fromkeys(texts))
 
 
-def _agree(told: Mapping[str, str]) -> str:
-    if len(set(told.values())) == 1:
-        return next(iter(told.values()))
-    return "; ".join(f"{NAMES[name]}: {text}" for name, text in told.items())
+def _agree(received: Mapping[str, str]) -> str:
+    if len(set(received.values())) == 1:
+        return next(iter(received.values()))
+    return "; ".join(f"{NAMES[name]}: {text}" for name, text in received.items())
 
 
 # ---- the file ----

@@ -51,7 +51,7 @@ class MethodCrash(Crash):
 @dataclass
 class MethodCase(CrashCase):
     started: Scenario | None = None
-    told: str = ""
+    received: str = ""
 
     @property
     def scenario(self) -> Scenario:
@@ -60,7 +60,7 @@ class MethodCase(CrashCase):
 
     @property
     def ending(self) -> Ending:
-        return Ending(self.rows, self.told)
+        return Ending(self.rows, self.received)
 
 
 def run_method_crashes(world: World, crashes: Sequence[MethodCrash]) -> list[MethodCase]:
@@ -127,7 +127,7 @@ def _crash_later(world: World, crash: MethodCrash, case: MethodCase) -> None:
     gateway = world.make_gateway()
     gateway.start()
     wait_until_nothing_is_left(world)
-    case.told = case.scenario.take(Step.ORDER, world.make_client(gateway))
+    case.received = case.scenario.take(Step.ORDER, world.make_client(gateway))
     gateway.kill()
     asyncio.run(_let_time_pass(world))
     dying = world.make_gateway(crash.kill.point)
@@ -174,7 +174,7 @@ def _go_on(client: Client, case: MethodCase, since: Step) -> None:
     """Repeats the step that got no answer, and then takes the steps that are left."""
     crash, started = case.crash, case.scenario
     assert isinstance(crash, MethodCrash)
-    case.told = insist_on_step(started, since, client)
+    case.received = insist_on_step(started, since, client)
     is_away = not started.path if since is Step.ORDER else crash.is_left
     if not is_away:
         for step in [*started.list_rest(since)][1:]:
@@ -217,16 +217,16 @@ def _look_at_the_end(world: World, cases: Sequence[MethodCase]) -> None:
     sessions = world.acquirer.read_sessions()
     for case in cases:
         case.records = case.find_records(records)
-        told = [_describe(case.scenario.method, each, ledger.get(each.id)) for each in case.records]
+        received = [_describe(case.scenario.method, each, ledger.get(each.id)) for each in case.records]
         if case.scenario.method is Method.PROVIDER and case.records:
             session = sessions.get(case.records[0].id)
-            told[0] += f", session {session.status if session else 'never opened'}"
-        case.rows = "; ".join(told) or "nothing"
+            received[0] += f", session {session.status if session else 'never opened'}"
+        case.rows = "; ".join(received) or "nothing"
 
 
 def _describe(method: Method, record: Record, entry: Entry | None) -> str:
     if entry is None and record.is_sent:
         nowhere = "in no file" if method is Method.ACCOUNT else "never charged"
         return f"{record.payment_type} {record.state.name.lower()} `{record.code}`, {nowhere}"
-    told = describe_end(record, entry)
-    return told.replace("executed once", "in one file") if method is Method.ACCOUNT else told
+    received = describe_end(record, entry)
+    return received.replace("executed once", "in one file") if method is Method.ACCOUNT else received

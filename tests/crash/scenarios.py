@@ -138,8 +138,8 @@ class Scenario:
     def _tell(self, client: Client) -> str:
         case = self._find_case()
         url = client.base_url + urlsplit(case.request["threeDSServerURL"]).path
-        told = self.world.merchants.deliver(case, case.make_result(self.status), url)
-        return "heard" if told["messageType"] == "RRes" else "awaited no more"
+        received = self.world.merchants.deliver(case, case.make_result(self.status), url)
+        return "heard" if received["messageType"] == "RRes" else "awaited no more"
 
     def _come_back(self, client: Client) -> str:
         if self.method is Method.PROVIDER:

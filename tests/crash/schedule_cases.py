@@ -64,8 +64,8 @@ class RunCase(BackgroundCase):
 
     def look(self, stage: Stage, records: Sequence[Record], ledger: dict[str, Entry]) -> None:
         self.records = self.find_records(records)
-        told = [describe_end(each, ledger.get(each.id)) for each in self.records]
-        self.rows = "; ".join([*told, *self.tell_more(stage.world.store)])
+        received = [describe_end(each, ledger.get(each.id)) for each in self.records]
+        self.rows = "; ".join([*received, *self.tell_more(stage.world.store)])
 
     def find_records(self, records: Iterable[Record]) -> list[Record]:
         own = set(self.name_payments())

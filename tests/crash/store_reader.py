@@ -109,7 +109,7 @@ class Stored:
     """This counts the events that announced it."""
 
     @property
-    def told(self) -> str:
+    def received(self) -> str:
         return f"registration {self.state.name.lower()}"
 
 

@@ -28,9 +28,9 @@ def limit_files(gateway: Server, size: int) -> None:
 
 def check_refused(answer: Answer) -> None:
     """A caller who may try again reads when; one who must not is not invited to."""
-    told = (answer.status, answer.code)
-    assert told in (OUT_OF_SERVICE, UNKNOWN), answer.body
-    assert ("retry-after" in answer.headers) is (told == OUT_OF_SERVICE)
+    received = (answer.status, answer.code)
+    assert received in (OUT_OF_SERVICE, UNKNOWN), answer.body
+    assert ("retry-after" in answer.headers) is (received == OUT_OF_SERVICE)
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:

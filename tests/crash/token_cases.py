@@ -66,7 +66,7 @@ class TokenCase(BackgroundCase):
         if not self.registration_id:
             [self.registration_id] = [each.id for each in store.read_registrations() if each.id not in self.others]
         stored = self._find(store)
-        return [stored.told, f"token {json.loads(stored.token)['state'].lower()}" if stored.token else "no token"]
+        return [stored.received, f"token {json.loads(stored.token)['state'].lower()}" if stored.token else "no token"]
 
     def _find(self, store: StoreReader) -> Stored:
         return next(each for each in store.read_registrations() if each.id == self.registration_id)

@@ -64,8 +64,8 @@ async def begin_challenge(world: CheckoutWorld) -> Shopper:
     pairs = list({**CARD, **BROWSER_FIELDS, **BILLING_FIELDS}.items())
     sent = Submission(pairs=pairs, address="127.0.0.1", accept=None, user_agent=None)
     done = await submit_checkout(world.app, world.ids["it"], CheckoutKind.PAYMENT, sent)
-    told = orjson.loads(done.answer.body)
-    body = orjson.dumps({"id": told["attempt"], "redirect": {"url": told["next"]["url"]}})
+    received = orjson.loads(done.answer.body)
+    body = orjson.dumps({"id": received["attempt"], "redirect": {"url": received["next"]["url"]}})
     shopper = Shopper(world.app, bank, replace(done.answer, body=body))
     await shopper.come()
     await shopper.tell_result()
@@ -125,26 +125,26 @@ async def test_of_a_passed_challenge_and_an_abandonment_one_has_an_effect(world:
 
     payment = await look(world, attempt)
     charges = len(world.provider.acquirer.sent)
-    told = {end for end in ends if isinstance(end, str)}
+    received = {end for end in ends if isinstance(end, str)}
     if payment.state is State.APPROVED:
         assert charges == 1
-        assert told <= {"paid", "800.700.100"}
+        assert received <= {"paid", "800.700.100"}
     else:
         assert (payment.result_code, charges) == (ABANDONED, 0)
-        assert told == {"open"}
+        assert received == {"open"}
 
 
 async def test_while_the_money_message_is_under_way_nothing_is_given_up(world: CheckoutWorld) -> None:
     shopper = await begin_challenge(world)
-    told: list[str] = []
+    received: list[str] = []
 
     async def close_the_dialog() -> None:
-        told.append(await give_up(world, shopper.body["id"]))
+        received.append(await give_up(world, shopper.body["id"]))
 
     world.provider.acquirer.meanwhile = close_the_dialog
     await shopper.come(has_answer=True)
 
-    assert told == ["800.700.100"]
+    assert received == ["800.700.100"]
     assert (await look(world, shopper.body["id"])).state is State.APPROVED
 
 

@@ -216,8 +216,8 @@ async def test_a_refund_and_the_wiping_at_the_same_moment_agree(db: Database, ba
     bank.wait(7)
     await collect(bank.app)
     for refund_id, code in refunds:
-        told = await find_instruction(db, MERCHANT.id, refund_id)
-        assert (None if told is None else told.state) == (None if code == ERASED else InstructionState.FILED)
+        received = await find_instruction(db, MERCHANT.id, refund_id)
+        assert (None if received is None else received.state) == (None if code == ERASED else InstructionState.FILED)
 
 
 BY_KEY = "payments USING INDEX sqlite_autoindex_payments_1 (merchant_id=? AND id=?)"

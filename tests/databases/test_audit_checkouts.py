@@ -57,8 +57,8 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
 
     row_id = tampering.row_id or stock.ids[tampering.on]
     shown = [f"{finding.proof}: {finding.render()}" for finding in report.findings]
-    told = [each for each in report.findings if (each.proof, each.table) == (tampering.proof, tampering.table)]
-    assert [finding for finding in told if row_id in finding.row_id], shown
+    received = [each for each in report.findings if (each.proof, each.table) == (tampering.proof, tampering.table)]
+    assert [finding for finding in received if row_id in finding.row_id], shown
     assert report.findings_count <= 10, shown
 
 

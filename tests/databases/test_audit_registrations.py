@@ -69,9 +69,9 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
     report = await audit(store, stock.keyring)
 
     row_id = stock.ids.get(tampering.row_id, tampering.row_id) or stock.ids[tampering.on]
-    told = [finding for finding in report.findings if finding.proof is tampering.proof]
+    received = [finding for finding in report.findings if finding.proof is tampering.proof]
     shown = [f"{finding.proof}: {finding.render()}" for finding in report.findings]
-    assert [f for f in told if f.table == tampering.table and row_id in f.row_id], shown
+    assert [f for f in received if f.table == tampering.table and row_id in f.row_id], shown
     # Rows that were not changed have no findings.
     assert report.findings_count <= 10, shown
 

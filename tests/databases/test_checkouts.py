@@ -191,8 +191,8 @@ async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(world: Chec
 
     done = await look(world, "it")
     assert (done.state, done.subject_id) == (CheckoutState.DONE, OTHER)
-    told = await asyncio.gather(*[checkouts.spend_checkout(database, done, world.clock.now()) for _ in range(8)])
-    assert told.count(True) == 1
+    received = await asyncio.gather(*[checkouts.spend_checkout(database, done, world.clock.now()) for _ in range(8)])
+    assert received.count(True) == 1
     assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)), label="test")
 
 

@@ -247,9 +247,9 @@ async def test_nobody_is_called_about_a_link_because_its_shopper_comes_back_to_t
 
     assert await send_reminders(world.app) == 1
 
-    told = await find_checkout(world.app.database, MERCHANT.id, opened.checkout.id)
-    assert told is not None
-    assert told.reminder == Reminder.UNNEEDED
+    received = await find_checkout(world.app.database, MERCHANT.id, opened.checkout.id)
+    assert received is not None
+    assert received.reminder == Reminder.UNNEEDED
 
 
 async def test_a_link_is_wiped_and_forgotten_and_its_checkout_not_before(world: CheckoutWorld) -> None:

@@ -125,14 +125,14 @@ async def test_a_second_completion_changes_nothing(app: App, wire: ScriptedWire,
 async def test_two_tabs_that_come_back_at_once_leave_one_card_behind(app: App, wire: ScriptedWire) -> None:
     bank = Bank(wire, [CHALLENGE])
     app = replace(app, simulator=bank, base_url=BASE_URL)
-    told = await send(app, CARD, KEEP, INITIAL, BACK, BROWSER_FIELDS)
-    shopper = Shopper(app, bank, told.answer)
+    received = await send(app, CARD, KEEP, INITIAL, BACK, BROWSER_FIELDS)
+    shopper = Shopper(app, bank, received.answer)
     await shopper.come()
     await shopper.tell_result()
 
     await asyncio.gather(*(shopper.come(has_answer=True) for _ in range(4)))
 
-    assert await check_end(app, told.body["id"]) is RegistrationState.ACTIVE
+    assert await check_end(app, received.body["id"]) is RegistrationState.ACTIVE
     assert len(wire.sent) == 1
 
 
@@ -140,8 +140,8 @@ async def test_of_a_shopper_and_the_end_of_patience_one_decides_both(app: App, w
     bank = Bank(wire, [CHALLENGE])
     app = replace(app, simulator=bank, base_url=BASE_URL)
     for _ in range(ROUNDS):
-        told = await send(app, CARD, KEEP, BACK, BROWSER_FIELDS)
-        shopper = Shopper(app, bank, told.answer)
+        received = await send(app, CARD, KEEP, BACK, BROWSER_FIELDS)
+        shopper = Shopper(app, bank, received.answer)
         await shopper.come()
         await shopper.tell_result()
         tick(app, LIMITS.challenge_lifetime)
@@ -149,18 +149,18 @@ async def test_of_a_shopper_and_the_end_of_patience_one_decides_both(app: App, w
         await asyncio.gather(shopper.come(has_answer=True), run_due(app))
         assert isinstance(await shopper.come(has_answer=True), GoHome)
 
-        await check_end(app, told.body["id"])
+        await check_end(app, received.body["id"])
 
 
 async def test_a_challenge_that_nobody_answers_leaves_no_card_behind(app: App, wire: ScriptedWire) -> None:
     bank = Bank(wire, [CHALLENGE])
     app = replace(app, simulator=bank, base_url=BASE_URL)
-    told = await send(app, CARD, KEEP, BACK, BROWSER_FIELDS)
+    received = await send(app, CARD, KEEP, BACK, BROWSER_FIELDS)
 
     tick(app, LIMITS.challenge_lifetime)
     await run_due(app)
 
-    assert await check_end(app, told.body["id"]) is RegistrationState.REJECTED
+    assert await check_end(app, received.body["id"]) is RegistrationState.REJECTED
     assert wire.sent == []
 
 
@@ -169,12 +169,12 @@ async def test_what_a_provider_decides_on_its_page_is_found_out_by_a_worker(
     app: App, wire: ScriptedWire, answer: bytes, ended: str
 ) -> None:
     wire.script = [ELSEWHERE, answer]
-    told = await send(replace(app, base_url=BASE_URL), WALLET, KEEP)
-    assert (await look_at(app, told.registration_id)).state is RegistrationState.PENDING
+    received = await send(replace(app, base_url=BASE_URL), WALLET, KEEP)
+    assert (await look_at(app, received.registration_id)).state is RegistrationState.PENDING
 
     assert await run_only_job(app)
 
-    assert await check_end(app, told.body["id"]) is RegistrationState[ended]
+    assert await check_end(app, received.body["id"]) is RegistrationState[ended]
 
 
 async def test_what_a_dead_process_left_is_rejected_and_wiped(app: App, wire: ScriptedWire) -> None:
@@ -201,16 +201,16 @@ async def remove(app: App, registration_id: str) -> bool:
 async def test_one_that_was_removed_while_it_waited_stays_removed(app: App, wire: ScriptedWire, answer: bytes) -> None:
     """The payment is completed all the same, because money does not wait for a registration."""
     wire.script = [PENDING, answer]
-    told = await send(app, CARD, KEEP)
-    assert await remove(app, told.registration_id)
+    received = await send(app, CARD, KEEP)
+    assert await remove(app, received.registration_id)
 
     assert await run_only_job(app)
 
-    payment = await look_up(app, MERCHANT.id, told.body["id"])
+    payment = await look_up(app, MERCHANT.id, received.body["id"])
     assert payment is not None
     assert payment.state is (State.DECLINED if answer is DECLINED else State.APPROVED)
-    assert (await look_at(app, told.registration_id)).state is RegistrationState.DELETED
-    assert not await is_sealed(app, told.registration_id)
+    assert (await look_at(app, received.registration_id)).state is RegistrationState.DELETED
+    assert not await is_sealed(app, received.registration_id)
     assert [event.topic for event in await list_announced(app)] == [RegistrationEvent.DELETED]
 
 
@@ -247,10 +247,10 @@ async def test_many_payments_from_one_card_at_once_all_go_through(app: App) -> N
     registration_id = await register_card(app)
     tick(app, DAY)
 
-    told = await asyncio.gather(*(send(app, ALONE, stored=registration_id) for _ in range(20)))
+    received = await asyncio.gather(*(send(app, ALONE, stored=registration_id) for _ in range(20)))
 
-    assert {each.code for each in told} == {"000.100.110"}
-    assert len({each.body["id"] for each in told}) == 20
+    assert {each.code for each in received} == {"000.100.110"}
+    assert len({each.body["id"] for each in received}) == 20
     registration = await look_at(app, registration_id)
     assert (registration.state, registration.used_at >= NOW + DAY) == (RegistrationState.ACTIVE, True)
 
@@ -274,9 +274,9 @@ async def test_a_channel_that_reuses_finds_the_newest_of_several(app: App) -> No
     await register_card(app)
     newest = await register_card(app)
 
-    told = await asyncio.gather(*(send(app, CARD, KEEP, channel=reusing) for _ in range(5)))
+    received = await asyncio.gather(*(send(app, CARD, KEEP, channel=reusing) for _ in range(5)))
 
-    assert {each.registration_id for each in told} == {newest}
+    assert {each.registration_id for each in received} == {newest}
 
 
 # ---- how rows are found ----

@@ -171,14 +171,14 @@ async def test_a_try_is_announced_once(pair: Pair) -> None:
     tried = msgspec.structs.replace(run, tries=1, result_code="800.100.203", completed_at=FIRST)
     made = msgspec.structs.replace(tried, tries=2, state=RunState.MADE)
 
-    told = [
+    received = [
         await pair.first.database.write(schedules.move_run_writes(run, tried), label="test"),
         await pair.second.database.write(schedules.move_run_writes(run, tried), label="test"),
         await pair.second.database.write(schedules.move_run_writes(tried, made), label="test"),
         await pair.first.database.write(schedules.move_run_writes(made, tried), label="test"),
     ]
 
-    assert told == [True, False, True, False]
+    assert received == [True, False, True, False]
     assert await schedules.find_run(pair.first.database, MERCHANT.id, schedule.id, FIRST) == made
 
 

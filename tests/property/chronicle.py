@@ -108,7 +108,7 @@ class Chronicle:
             known_code=known_code,
         )
         if known_code:
-            assert row.id not in self.wire.told
+            assert row.id not in self.wire.received
         if called is not None and known_code:
             deed.fate = Fate.DONE if deed.does else Fate.FAILED
         elif called is not None:
@@ -120,15 +120,15 @@ class Chronicle:
 
         This cannot be said of two requests at once: their messages may arrive in the other order.
         """
-        if self.wire.told.get(deed.id) in AGAINST_THE_LEDGER:
+        if self.wire.received.get(deed.id) in AGAINST_THE_LEDGER:
             others = self.memory.chain(deed.first)
             assert any(each.does in UNKNOWN_TO_ACQUIRER or each.code in (PENDING, SILENT, "") for each in others)
 
     def hear(self, deed: Deed) -> None:
         """An answer that came too late leaves it written, for `learn` to find out."""
-        told = self.wire.told[deed.id]
-        if told != "overtaken":
-            deed.fate, deed.code = conclude(deed.payment_type, told)
+        received = self.wire.received[deed.id]
+        if received != "overtaken":
+            deed.fate, deed.code = conclude(deed.payment_type, received)
 
     def keep(self, deed: Deed, idempotency_key: IdempotencyKey | None, called: Called) -> None:
         self.memory.deeds[deed.id] = deed

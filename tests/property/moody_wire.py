@@ -53,7 +53,7 @@ MOOD: ContextVar[Mood] = ContextVar("mood", default=Mood.WILLING)
 class MoodyWire:
     def __init__(self) -> None:
         self.ledger = Ledger()
-        self.told: dict[str, str] = {}
+        self.received: dict[str, str] = {}
         """The answer to the first message of each key: a word, or the code of a decline."""
         self.belated: list[WireRequest] = []
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
@@ -102,7 +102,7 @@ class MoodyWire:
                 raise Silent
 
     def tell(self, request: WireRequest, word: str) -> None:
-        self.told.setdefault(request.key, word)
+        self.received.setdefault(request.key, word)
 
     def deliver_belated(self) -> None:
         while self.belated:

@@ -284,9 +284,9 @@ def is_given_back(payment_type: str) -> bool:
     return payment_type in ("PA", "DB", "PA.CP")
 
 
-def conclude(payment_type: str, told: str) -> tuple[Fate, str]:
+def conclude(payment_type: str, received: str) -> tuple[Fate, str]:
     """Returns the fate and code of a transaction after the acquirer's answer: a word, or the code of a decline."""
-    match told:
+    match received:
         case "approved":
             return Fate.DONE, SUCCESS
         case "pending":
@@ -296,7 +296,7 @@ def conclude(payment_type: str, told: str) -> tuple[Fate, str]:
         case "silent":
             return (Fate.FAILED, SILENT) if is_given_back(payment_type) else (Fate.OPEN, PENDING)
         case _:
-            return Fate.FAILED, DECLINES[told]
+            return Fate.FAILED, DECLINES[received]
 
 
 # ---- ledger entries ----

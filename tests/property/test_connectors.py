@@ -103,8 +103,8 @@ def finish(work: Coroutine[Any, Any, _Told]) -> _Told:
     try:
         work.send(None)
     except StopIteration as end:
-        told: _Told = end.value
-        return told
+        received: _Told = end.value
+        return received
     raise AssertionError("it waits for something")
 
 
@@ -113,10 +113,10 @@ def read_status(answer: Answer) -> str | None:
     if not isinstance(answer, WireReply) or answer.status >= 500:
         return None
     try:
-        told = json.loads(answer.body.decode("utf-8", "replace"))
+        received = json.loads(answer.body.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    return told.get("status") if isinstance(told, dict) else None
+    return received.get("status") if isinstance(received, dict) else None
 
 
 def list_words(operation: str, outcome: Outcome) -> frozenset[str]:

@@ -64,15 +64,15 @@ def find_named(path: Path) -> set[str]:
 def find_origins() -> dict[str, Origin]:
     """Returns the origin of every code that some module answers: what the gateway decides itself comes first."""
     own: set[str] = set()
-    told: set[str] = set()
+    received: set[str] = set()
     for path in source_files():
         name = place(path)
         if name.startswith(tuple(READERS)):
             continue
         named = find_literals(path) | find_named(path)
-        is_told = name.startswith(PARTNERS) and not name.startswith(OWN_QUEUE)
-        (told if is_told else own).update(named)
-    return dict.fromkeys(told, Origin.PARTNER) | dict.fromkeys(own, Origin.GATEWAY)
+        is_partner = name.startswith(PARTNERS) and not name.startswith(OWN_QUEUE)
+        (received if is_partner else own).update(named)
+    return dict.fromkeys(received, Origin.PARTNER) | dict.fromkeys(own, Origin.GATEWAY)
 
 
 def test_no_code_is_written_out_where_its_name_belongs() -> None:

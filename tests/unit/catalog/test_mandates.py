@@ -34,8 +34,8 @@ def test_a_legal_text_changes_on_purpose_only() -> None:
 
 
 def test_a_name_with_braces_is_only_a_name() -> None:
-    told = render_mandate("en", "{identifier} & <Sons>", "DE98ZZZ09999999999")
+    received = render_mandate("en", "{identifier} & <Sons>", "DE98ZZZ09999999999")
 
-    assert told is not None
-    assert "authorise {identifier} & <Sons> (creditor identifier DE98ZZZ09999999999)" in told
+    assert received is not None
+    assert "authorise {identifier} & <Sons> (creditor identifier DE98ZZZ09999999999)" in received
     assert render_mandate("tlh", "Shop", "DE98ZZZ09999999999") is None

@@ -118,10 +118,10 @@ def test_an_error_message_loses_the_numbers_in_it(status: int) -> None:
     }
     case = hold(ask(), {"messageType": "Erro", **complaint}, status)
 
-    told = refusals.describe_case(case)
+    received = refusals.describe_case(case)
     assert refusals.find_authentication_refusal(case) == "100.390.115"
-    assert (told["threeDSecure.errorCode"], told["threeDSecure.errorSource"]) == ("203", "D")
-    assert told["threeDSecure.errorDescription"] == "no: acctNumber ***"
+    assert (received["threeDSecure.errorCode"], received["threeDSecure.errorSource"]) == ("203", "D")
+    assert received["threeDSecure.errorDescription"] == "no: acctNumber ***"
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,9 @@ def test_addresses_and_customers_are_sent_as_far_as_they_fit() -> None:
     assert "shipAddrState" not in message
 
 
-@pytest.mark.parametrize(("sent", "told"), [(None, "24"), ("24", "24"), ("48", "48"), ("30", "24"), ("0", "1")])
-def test_color_depths_are_rounded_to_those_of_the_protocol(sent: str | None, told: str) -> None:
-    assert tell(browser=replace(BROWSER, screen_color_depth=sent))["browserColorDepth"] == told
+@pytest.mark.parametrize(("sent", "received"), [(None, "24"), ("24", "24"), ("48", "48"), ("30", "24"), ("0", "1")])
+def test_color_depths_are_rounded_to_those_of_the_protocol(sent: str | None, received: str) -> None:
+    assert tell(browser=replace(BROWSER, screen_color_depth=sent))["browserColorDepth"] == received
 
 
 def test_a_browser_without_scripts_says_so() -> None:
@@ -161,26 +161,26 @@ def test_a_decoupled_request_says_how_long_it_may_take() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"), [("RECURRING", "01"), ("SPLIT_SHIPMENT", "06"), ("DELAYED_SHIPMENT", "06"), ("ELSE", "11")]
+    ("reason", "received"), [("RECURRING", "01"), ("SPLIT_SHIPMENT", "06"), ("DELAYED_SHIPMENT", "06"), ("ELSE", "11")]
 )
-def test_without_the_shopper_no_browser_is_sent(reason: str, told: str) -> None:
+def test_without_the_shopper_no_browser_is_sent(reason: str, received: str) -> None:
     message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationRequest(requestor_reason=reason)))
 
-    assert (message["deviceChannel"], message["threeRIInd"]) == ("03", told)
+    assert (message["deviceChannel"], message["threeRIInd"]) == ("03", received)
     assert {"browserUserAgent", "notificationURL", "threeDSCompInd"}.isdisjoint(message)
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"), [(None, ("02", "20281231", "0030", None)), ("12", ("03", "20281231", "0030", "12"))]
+    ("parts", "received"), [(None, ("02", "20281231", "0030", None)), ("12", ("03", "20281231", "0030", "12"))]
 )
 def test_the_first_of_several_payments_says_how_often_and_until_when(
-    parts: str | None, told: tuple[str | None, ...]
+    parts: str | None, received: tuple[str | None, ...]
 ) -> None:
     standing = StandingInstruction(expiry=date(2028, 12, 31), frequency="0030", number_of_installments=parts)
     message = tell(replace(SHOPPER_ORDER, details=Details(standing_instruction=standing)))
 
     names = ("threeDSRequestorAuthenticationInd", "recurringExpiry", "recurringFrequency", "purchaseInstalData")
-    assert tuple(message.get(name) for name in names) == told
+    assert tuple(message.get(name) for name in names) == received
 
 
 DEVICE = {"sdkAppID": "app", "sdkEncData": "secret", "sdkEphemPubKey": {"kty": "EC"}, "sdkMaxTimeout": "05"}
@@ -273,7 +273,7 @@ def test_the_older_version_is_spoken_without_the_news_of_the_newer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "received"),
     [
         ("www.jones.example", "https://www.jones.example"),
         ("http://jones.example/shop", "http://jones.example/shop"),
@@ -282,17 +282,17 @@ def test_the_older_version_is_spoken_without_the_news_of_the_newer() -> None:
         ("jönes.example", "https://shop.example"),
     ],
 )
-def test_an_odd_address_of_the_shop_fails_no_payment(said: str, told: str) -> None:
+def test_an_odd_address_of_the_shop_fails_no_payment(said: str, received: str) -> None:
     message = tell(replace(SHOPPER_ORDER, details=Details(acceptor=Acceptor(url=said))))
 
-    assert message["threeDSRequestorURL"] == told
+    assert message["threeDSRequestorURL"] == received
 
 
 @pytest.mark.parametrize(
-    ("ip", "told"), [("2001:db8::1", "2001:db8::1"), ("unknown", None), ("1.2.3", None), (None, None)]
+    ("ip", "received"), [("2001:db8::1", "2001:db8::1"), ("unknown", None), ("1.2.3", None), (None, None)]
 )
-def test_an_odd_address_of_the_browser_is_not_sent(ip: str | None, told: str | None) -> None:
-    assert tell(browser=replace(BROWSER, ip=ip)).get("browserIP") == told
+def test_an_odd_address_of_the_browser_is_not_sent(ip: str | None, received: str | None) -> None:
+    assert tell(browser=replace(BROWSER, ip=ip)).get("browserIP") == received
 
 
 def decode(text: str) -> Any:

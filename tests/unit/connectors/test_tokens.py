@@ -41,7 +41,7 @@ def prove() -> Conversation[tokens.Cryptogram]:
 
 
 def test_a_token_is_asked_for_with_the_card_and_one_key_per_card() -> None:
-    request, told = talk(provision(), {**ISSUED, "card": {"last_digits": "0000", "expiry": "2034-05"}})
+    request, received = talk(provision(), {**ISSUED, "card": {"last_digits": "0000", "expiry": "2034-05"}})
 
     assert (request.path, request.key) == (tokens.PROVISIONS, f"{KEY}-token")
     assert json.loads(request.body) == {
@@ -53,19 +53,23 @@ def test_a_token_is_asked_for_with_the_card_and_one_key_per_card() -> None:
         "requestor": "R-1",
         "events_url": "https://gate.example/events",
     }
-    assert (told.state, told.reference) == (TokenState.ACTIVE, "ref-1")
-    assert isinstance(told.account, TokenAccount)
-    assert told.account.number.matches(Secret("4895370012003478"))
-    assert (told.account.type, told.account.expiry_month, told.account.expiry_year) == ("NETWORK", "05", "2034")
-    assert told.card == CardNews(last_digits="0000", expiry_month="05", expiry_year="2034")
+    assert (received.state, received.reference) == (TokenState.ACTIVE, "ref-1")
+    assert isinstance(received.account, TokenAccount)
+    assert received.account.number.matches(Secret("4895370012003478"))
+    assert (received.account.type, received.account.expiry_month, received.account.expiry_year) == (
+        "NETWORK",
+        "05",
+        "2034",
+    )
+    assert received.card == CardNews(last_digits="0000", expiry_month="05", expiry_year="2034")
 
 
 @pytest.mark.parametrize("word", sorted(tokens.REASONS))
 def test_every_reason_has_its_code(word: str) -> None:
-    _, told = talk(provision(), {"key": KEY, "status": "refused", "reason": word})
+    _, received = talk(provision(), {"key": KEY, "status": "refused", "reason": word})
 
-    assert told.state is TokenState.REFUSED
-    assert told.reason == tokens.REASONS[word]
+    assert received.state is TokenState.REFUSED
+    assert received.reason == tokens.REASONS[word]
     assert RESULTS[tokens.REASONS[word].code].code.startswith("800.100.3")
 
 
@@ -75,9 +79,9 @@ def test_no_two_reasons_share_a_code() -> None:
 
 
 def test_a_reason_that_nobody_knows_is_final_and_has_the_code_for_it() -> None:
-    _, told = talk(provision(), {"key": KEY, "status": "refused", "reason": "moonshine"})
+    _, received = talk(provision(), {"key": KEY, "status": "refused", "reason": "moonshine"})
 
-    assert told.reason == tokens.Reason("800.100.310")
+    assert received.reason == tokens.Reason("800.100.310")
 
 
 @pytest.mark.parametrize(
@@ -105,15 +109,15 @@ def test_a_reason_that_nobody_knows_is_final_and_has_the_code_for_it() -> None:
 )
 def test_what_is_no_answer_is_asked_for_again_and_never_a_token(body: bytes | dict[str, Any]) -> None:
     for conversation in (provision(), tokens.inquire(KEY, requestor="")):
-        _, told = talk(conversation, body)
-        assert (told.state, told.reason, told.account) == (TokenState.REFUSED, SILENCE, None)
+        _, received = talk(conversation, body)
+        assert (received.state, received.reason, received.account) == (TokenState.REFUSED, SILENCE, None)
     assert SILENCE.is_passing
 
 
 def test_a_vault_that_broke_down_says_nothing_whatever_it_sends() -> None:
-    _, told = talk(provision(), ISSUED, status=503)
+    _, received = talk(provision(), ISSUED, status=503)
 
-    assert told.reason == SILENCE
+    assert received.reason == SILENCE
 
 
 @pytest.mark.parametrize(
@@ -126,11 +130,11 @@ def test_a_vault_that_broke_down_says_nothing_whatever_it_sends() -> None:
     ],
 )
 def test_the_vault_is_asked_how_a_token_stands(status: str, state: TokenState) -> None:
-    request, told = talk(tokens.inquire(KEY, requestor="R-1"), {**ISSUED, "status": status})
+    request, received = talk(tokens.inquire(KEY, requestor="R-1"), {**ISSUED, "status": status})
 
     assert (request.path, json.loads(request.body)) == (tokens.INQUIRIES, {"key": KEY, "requestor": "R-1"})
-    assert told.state is state
-    assert (told.account is None) is (state is TokenState.DELETED)
+    assert received.state is state
+    assert (received.account is None) is (state is TokenState.DELETED)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +148,14 @@ def test_the_vault_is_asked_how_a_token_stands(status: str, state: TokenState) -
     ],
 )
 def test_a_token_is_removed_once_the_vault_says_that_it_has_none(answer: Any, is_removed: bool) -> None:
-    request, told = talk(tokens.remove(KEY, requestor=""), answer)
+    request, received = talk(tokens.remove(KEY, requestor=""), answer)
 
     assert (request.path, json.loads(request.body)) == (tokens.DELETIONS, {"key": KEY})
-    assert told is is_removed
+    assert received is is_removed
 
 
 def test_a_cryptogram_is_asked_for_one_payment_and_its_amount() -> None:
-    request, told = talk(prove(), {"key": KEY, "status": "issued", "cryptogram": PROOF})
+    request, received = talk(prove(), {"key": KEY, "status": "issued", "cryptogram": PROOF})
 
     assert (request.path, request.key) == (tokens.CRYPTOGRAMS, "8a01-cryptogram")
     assert json.loads(request.body) == {
@@ -161,8 +165,8 @@ def test_a_cryptogram_is_asked_for_one_payment_and_its_amount() -> None:
         "currency": "EUR",
         "requestor": "R-1",
     }
-    assert told.text is not None
-    assert told.text.matches(Secret(PROOF))
+    assert received.text is not None
+    assert received.text.matches(Secret(PROOF))
 
 
 @pytest.mark.parametrize(
@@ -179,11 +183,11 @@ def test_a_cryptogram_is_asked_for_one_payment_and_its_amount() -> None:
     ],
 )
 def test_what_is_no_cryptogram_says_why(answer: Any, code: str) -> None:
-    _, told = talk(prove(), answer)
+    _, received = talk(prove(), answer)
 
-    assert told.text is None
-    assert told.reason is not None
-    assert told.reason.code == code
+    assert received.text is None
+    assert received.reason is not None
+    assert received.reason.code == code
 
 
 def test_an_event_names_its_token_and_is_bounded() -> None:
@@ -210,8 +214,8 @@ def test_every_brand_with_tokens_is_a_card_of_the_catalogue() -> None:
 
 
 def test_a_merchant_reads_which_token_was_used_or_why_none_was_and_nothing_secret() -> None:
-    _, told = talk(provision(), ISSUED)
-    card_summary = tokens.make_network_token(told, 7)
+    _, received = talk(provision(), ISSUED)
+    card_summary = tokens.make_network_token(received, 7)
 
     assert card_summary == NetworkToken(
         state=TokenState.ACTIVE,

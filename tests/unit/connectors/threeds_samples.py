@@ -79,8 +79,8 @@ def hold(conversation: Conversation[_Told], body: Mapping[str, Any] | bytes, sta
     next(conversation)
     with pytest.raises(StopIteration) as end:
         conversation.send(reply)
-    told: _Told = end.value.value
-    return told
+    received: _Told = end.value.value
+    return received
 
 
 def ask(order: Order = SHOPPER_ORDER, **changes: Any) -> Conversation[AuthenticationCase]:

@@ -138,9 +138,9 @@ def test_a_redirect_always_has_its_list_of_parameters() -> None:
 def test_a_handover_is_answered_and_leaves_the_payment_as_it_was() -> None:
     before = answer_payment(PAYMENT, ENVELOPE)
 
-    told = json.loads(answer_payment(PAYMENT, ENVELOPE, {"redirect.url": "https://gate.example/secret"}).body)
+    received = json.loads(answer_payment(PAYMENT, ENVELOPE, {"redirect.url": "https://gate.example/secret"}).body)
 
-    assert told["redirect"]["url"] == "https://gate.example/secret"
+    assert received["redirect"]["url"] == "https://gate.example/secret"
     assert answer_payment(PAYMENT, ENVELOPE) == before
     assert b"secret" not in before.body
 

@@ -49,7 +49,7 @@ def test_a_brand_that_is_left_out_is_reported_with_its_reason(
 
 
 @pytest.mark.parametrize(
-    ("code", "is_test", "public", "told"),
+    ("code", "is_test", "public", "received"),
     [
         ("APPLEPAY", True, WalletPublic(), {"name": "applePay", "sheet": "/sandbox/wallets/applePay"}),
         ("GOOGLEPAY", True, WalletPublic(), {"name": "googlePay", "sheet": "/sandbox/wallets/googlePay"}),
@@ -74,11 +74,11 @@ def test_a_brand_that_is_left_out_is_reported_with_its_reason(
     ],
 )
 def test_the_form_learns_how_to_ask_a_wallet_for_a_token(
-    code: str, is_test: bool, public: WalletPublic, told: dict[str, str]
+    code: str, is_test: bool, public: WalletPublic, received: dict[str, str]
 ) -> None:
     wallets = {"walletA": public, "walletB": public}
     terms = FormTerms(is_test=is_test, codes=code, merchant_name="Jones", wallets=wallets)
 
     body = orjson.loads(answer_form(CHECKOUT, PREPARED, terms, ENVELOPE, NOW).body)
 
-    assert (body["brands"][code]["kind"], body["brands"][code]["wallet"]) == ("wallet", told)
+    assert (body["brands"][code]["kind"], body["brands"][code]["wallet"]) == ("wallet", received)

@@ -149,13 +149,13 @@ def test_parameters_of_a_checkout_alone_are_no_part_of_a_payment() -> None:
 
 def test_the_request_has_a_browser_where_the_form_sends_one() -> None:
     said = ("customer.browser.language", "de")
-    told = join(PREPARED, said, accept="text/html", user_agent="Opera")
+    received = join(PREPARED, said, accept="text/html", user_agent="Opera")
     silent = join(PREPARED, accept="text/html", user_agent="Opera")
     own = join(
         {**PREPARED, "customer.ip": "203.0.113.7"}, said, ("customer.browser.userAgent", "Mozilla"), accept="\x80"
     )
 
-    assert (told["customer.browser.acceptHeader"], told["customer.browser.userAgent"]) == ("text/html", "Opera")
+    assert (received["customer.browser.acceptHeader"], received["customer.browser.userAgent"]) == ("text/html", "Opera")
     assert set(silent) == {*PREPARED, "customer.ip"}
     assert (own["customer.browser.acceptHeader"], own["customer.browser.userAgent"]) == ("*/*", "Mozilla")
     assert own["customer.ip"] == "203.0.113.7"

@@ -14,7 +14,7 @@ URL = f"https://gate.example/paymentlink/{LINK_ID}"
 
 
 def test_a_checkout_gets_what_is_paid_and_nothing_of_the_page() -> None:
-    told = {
+    received = {
         "layout.logo": "https://shop.example/a.png",
         "layout.payButtonColor": "#fff",
         "validUntil": "5",
@@ -27,7 +27,7 @@ def test_a_checkout_gets_what_is_paid_and_nothing_of_the_page() -> None:
         "shopperResultUrl": "https://shop.example/thanks",
     }
 
-    filled = fill_link_checkout({**ORDER, "merchant.name": "Shop", **told}, URL)
+    filled = fill_link_checkout({**ORDER, "merchant.name": "Shop", **received}, URL)
 
     assert filled == {**ORDER, "merchant.name": "Shop", "shopperResultUrl": URL}
 

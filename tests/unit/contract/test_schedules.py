@@ -137,7 +137,7 @@ def test_nobody_is_there_when_a_schedule_is_due(name: str, sent: str) -> None:
 
 def test_a_payment_of_a_schedule_says_of_itself_that_it_repeats_unless_the_merchant_said_more() -> None:
     plain = schedules.make_run_fields("DB", Money(500, "EUR"), {})
-    told = schedules.make_run_fields("PA", Money(0, "USD"), {"standingInstruction.type": "INSTALLMENT"})
+    received = schedules.make_run_fields("PA", Money(0, "USD"), {"standingInstruction.type": "INSTALLMENT"})
 
     assert plain.values == plain.echo
     assert plain.values == {
@@ -149,7 +149,7 @@ def test_a_payment_of_a_schedule_says_of_itself_that_it_repeats_unless_the_merch
         "standingInstruction.type": "RECURRING",
     }
     assert plain.groups == {"paymentType", "amount", "currency", "standingInstruction"}
-    assert (told.values["standingInstruction.type"], told.values["amount"]) == ("INSTALLMENT", "0.00")
+    assert (received.values["standingInstruction.type"], received.values["amount"]) == ("INSTALLMENT", "0.00")
 
 
 # ---- changes ----

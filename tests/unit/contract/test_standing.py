@@ -75,13 +75,13 @@ def test_newer_words_beside_an_older_one_count_wherever_either_is_read(
     sent = {name: word for name, word in ((MODE, mode), (SOURCE, source)) if word}
     values = {**sent, "recurringType": older}
 
-    told = translate_older(read_newer(sent), values)
+    received = translate_older(read_newer(sent), values)
 
-    assert told is not None
-    assert mode in (None, told.mode)
-    assert source in (None, told.source)
-    assert is_by_merchant(values) is (told.source == "MIT")
-    assert begins_series(values) is (told.mode == "INITIAL" and told.source != "MIT")
+    assert received is not None
+    assert mode in (None, received.mode)
+    assert source in (None, received.source)
+    assert is_by_merchant(values) is (received.source == "MIT")
+    assert begins_series(values) is (received.mode == "INITIAL" and received.source != "MIT")
 
 
 def test_nothing_said_means_nothing() -> None:
@@ -94,9 +94,9 @@ def test_nothing_said_means_nothing() -> None:
 def test_an_older_count_makes_a_series_one_of_instalments() -> None:
     counted = {"recurringType": "INITIAL", "recurring.numberOfInstallments": "3"}
 
-    told = translate_older(None, counted)
+    received = translate_older(None, counted)
 
-    assert told == StandingInstruction(mode="INITIAL", source="CIT", type="INSTALLMENT", number_of_installments="3")
+    assert received == StandingInstruction(mode="INITIAL", source="CIT", type="INSTALLMENT", number_of_installments="3")
 
 
 def test_an_older_count_alone_begins_no_series() -> None:
@@ -108,9 +108,11 @@ def test_an_older_count_alone_begins_no_series() -> None:
 def test_a_newer_count_and_a_newer_type_are_not_overruled() -> None:
     sent = StandingInstruction(type="UNSCHEDULED", number_of_installments="12")
 
-    told = translate_older(sent, {"recurringType": "REPEATED", "recurring.numberOfInstallments": "3"})
+    received = translate_older(sent, {"recurringType": "REPEATED", "recurring.numberOfInstallments": "3"})
 
-    assert told == StandingInstruction(mode="REPEATED", source="MIT", type="UNSCHEDULED", number_of_installments="12")
+    assert received == StandingInstruction(
+        mode="REPEATED", source="MIT", type="UNSCHEDULED", number_of_installments="12"
+    )
 
 
 # ---- who began it ----
@@ -195,9 +197,9 @@ def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_ope
     )
     stored = make_registered(CARD, initial=initial)
 
-    told = select_series_fields(REPEAT, stored)
+    received = select_series_fields(REPEAT, stored)
 
-    assert told == {
+    assert received == {
         REFERENCE: "c",
         "recurringMigration.amount": "9.90",
         "recurringMigration.requestTimestamp": "2024-02-29 23:59:59",

@@ -191,10 +191,10 @@ class Shopper:
         }
         body = json.dumps({name: text for name, text in message.items() if text is not None}).encode()
         tick(self.app)
-        told: dict[str, Any] = json.loads(
+        received: dict[str, Any] = json.loads(
             await accept_challenge_result(self.app, shopper_token or self.bank.results_token, body)
         )
-        return told
+        return received
 
     async def report_method(self, server_id: str | None = None, shopper_token: str | None = None) -> None:
         row = await self.look_at_case()

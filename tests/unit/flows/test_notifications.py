@@ -45,8 +45,8 @@ def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
-def is_accepted(told: dict[str, Any]) -> bool:
-    return bool(told["messageType"] == "RRes")
+def is_accepted(received: dict[str, Any]) -> bool:
+    return bool(received["messageType"] == "RRes")
 
 
 async def go_elsewhere(app: App, bank: Bank, changes: dict[str, str | None] | None = None) -> Shopper:
@@ -62,11 +62,11 @@ async def test_a_result_is_kept_until_the_shopper_is_back(both: tuple[App, Bank]
     app, bank = both
     shopper = await go_shopping(app, bank)
 
-    told = await shopper.tell_result()
+    received = await shopper.tell_result()
 
     row = await shopper.look_at_case()
-    assert (told["messageType"], told["resultsStatus"]) == ("RRes", "01")
-    assert told["threeDSServerTransID"] == row.body.server_id
+    assert (received["messageType"], received["resultsStatus"]) == ("RRes", "01")
+    assert received["threeDSServerTransID"] == row.body.server_id
     assert row.stage is Stage.ANSWERED
     assert row.body.result is not None
     assert (row.body.result.status, row.body.result.eci, row.body.result.value) == ("Y", "05", PROOF)
@@ -91,10 +91,10 @@ async def test_of_results_at_once_one_counts(both: tuple[App, Bank]) -> None:
     app, bank = both
     shopper = await go_shopping(app, bank)
 
-    told = await asyncio.gather(*[shopper.tell_result(transStatus=status) for status in "YNYNY"])
+    received = await asyncio.gather(*[shopper.tell_result(transStatus=status) for status in "YNYNY"])
 
-    assert [is_accepted(each) for each in told].count(True) == 1
-    winner = "YNYNY"[[is_accepted(each) for each in told].index(True)]
+    assert [is_accepted(each) for each in received].count(True) == 1
+    winner = "YNYNY"[[is_accepted(each) for each in received].index(True)]
     result = (await shopper.look_at_case()).body.result
     assert result is not None
     assert result.status == winner
@@ -155,9 +155,9 @@ async def test_a_result_counts_only_at_the_address_it_was_promised_to(both: tupl
         *("none", "\0", "é", "\ud800", "A" * 500),
     ]
 
-    told = [await shopper.tell_result(shopper_token=shopper_token) for shopper_token in wrong]
+    received = [await shopper.tell_result(shopper_token=shopper_token) for shopper_token in wrong]
 
-    assert {each["messageType"] for each in told} == {"Erro"}
+    assert {each["messageType"] for each in received} == {"Erro"}
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
     assert (await other.look_at_case()).stage is Stage.CHALLENGED
 
@@ -182,9 +182,9 @@ async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(both: t
     app, bank = both
     shopper = await go_shopping(app, bank)
 
-    told = json.loads(await accept_challenge_result(app, bank.results_token, body))
+    received = json.loads(await accept_challenge_result(app, bank.results_token, body))
 
-    assert (told["messageType"], told["errorComponent"]) == ("Erro", "S")
+    assert (received["messageType"], received["errorComponent"]) == ("Erro", "S")
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
 
 
@@ -232,9 +232,9 @@ async def test_results_from_elsewhere_at_once_charge_once(both: tuple[App, Bank]
     app, bank = both
     shopper = await go_elsewhere(app, bank)
 
-    told = await asyncio.gather(*[shopper.tell_result() for _ in range(5)], shopper.come(), shopper.come())
+    received = await asyncio.gather(*[shopper.tell_result() for _ in range(5)], shopper.come(), shopper.come())
 
-    assert [isinstance(each, dict) and is_accepted(each) for each in told].count(True) == 1
+    assert [isinstance(each, dict) and is_accepted(each) for each in received].count(True) == 1
     assert len(wire.sent) == 1
     assert (await shopper.look()).state is State.APPROVED
 

@@ -51,8 +51,8 @@ class CountingDatabase:
 async def count(app: App, *parts: Mapping[str, str], stored: str | None = None) -> tuple[int, int, list[str]]:
     """Reads, units and hot writes of one payment."""
     counting: Any = CountingDatabase(app.database)
-    told: Answered = await send(replace(app, database=counting), *parts, stored=stored)
-    assert told.code == "000.100.110"
+    received: Answered = await send(replace(app, database=counting), *parts, stored=stored)
+    assert received.code == "000.100.110"
     return len(counting.reads), len(counting.units), counting.hot
 
 

@@ -69,11 +69,11 @@ async def test_a_registration_is_written_before_anything_is_sent_and_usable_afte
 
 
 async def test_the_answer_names_the_registration_in_either_place(app: App) -> None:
-    told = await send(app, CARD, KEEP)
+    received = await send(app, CARD, KEEP)
 
-    assert told.body["registration"] == {"id": told.registration_id}
-    assert len(told.registration_id) == 32
-    assert told.registration_id != told.body["id"]
+    assert received.body["registration"] == {"id": received.registration_id}
+    assert len(received.registration_id) == 32
+    assert received.registration_id != received.body["id"]
 
 
 async def test_what_is_stored_is_the_account_without_what_counts_once(app: App) -> None:
@@ -92,9 +92,9 @@ async def test_what_is_stored_is_the_account_without_what_counts_once(app: App) 
 
 
 async def test_a_plain_payment_stores_and_announces_nothing(app: App) -> None:
-    told = await send(app, CARD)
+    received = await send(app, CARD)
 
-    assert "registrationId" not in told.body
+    assert "registrationId" not in received.body
     assert await list_announced(app) == []
 
 
@@ -114,16 +114,16 @@ async def test_a_key_that_is_sent_again_stores_no_second_account(app: App, wire:
 
 async def test_an_approved_payment_makes_it_active_and_says_so_once(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1")]
-    told = await send(app, CARD, KEEP)
+    received = await send(app, CARD, KEEP)
 
-    registration = await look_at(app, told.registration_id)
+    registration = await look_at(app, received.registration_id)
     [event] = await list_announced(app)
     assert (event.topic, event.subject_id) == (RegistrationEvent.CREATED, registration.id)
     assert event.result_code == registration.result_code == "000.100.110"
     initial = registration.initial
     assert initial is not None
     assert (initial.reference, initial.payment_type, initial.amount) == ("SCHEME1", "DB", Money(9200, "EUR"))
-    assert (initial.payment_id, registration.made_by) == (told.body["id"], told.body["id"])
+    assert (initial.payment_id, registration.made_by) == (received.body["id"], received.body["id"])
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ async def test_a_payment_that_failed_leaves_nothing_of_the_account(
     app: App, wire: ScriptedWire, changes: dict[str, str], answer: bytes | Exception, code: str
 ) -> None:
     wire.script = [answer]
-    told = await send(app, CARD, KEEP, changes)
+    received = await send(app, CARD, KEEP, changes)
 
-    registration = await look_at(app, (await read(app, told.body["id"])).registration_id)
-    assert told.code == registration.result_code == code
+    registration = await look_at(app, (await read(app, received.body["id"])).registration_id)
+    assert received.code == registration.result_code == code
     assert registration.state is RegistrationState.REJECTED
     assert (registration.fingerprint, registration.initial) == (None, None)
     assert not await is_sealed(app, registration.id)
@@ -173,12 +173,12 @@ async def test_what_a_dead_process_left_is_rejected_and_wiped(app: App, wire: Sc
 
 async def test_one_that_the_acquirer_decides_later_ends_by_the_workers_question(app: App, wire: ScriptedWire) -> None:
     wire.script = [PENDING, approve("LATE1")]
-    told = await send(app, CARD, KEEP)
-    assert (await look_at(app, told.registration_id)).state is RegistrationState.PENDING
+    received = await send(app, CARD, KEEP)
+    assert (await look_at(app, received.registration_id)).state is RegistrationState.PENDING
 
     assert await run_only_job(app)
 
-    registration = await look_at(app, told.registration_id)
+    registration = await look_at(app, received.registration_id)
     assert registration.state is RegistrationState.ACTIVE
     assert registration.initial is not None
     assert registration.initial.reference == "LATE1"
@@ -186,16 +186,16 @@ async def test_one_that_the_acquirer_decides_later_ends_by_the_workers_question(
 
 
 async def test_a_pay_out_may_leave_an_account_behind(app: App) -> None:
-    told = await send(app, CARD, KEEP, {"paymentType": "CD"})
+    received = await send(app, CARD, KEEP, {"paymentType": "CD"})
 
-    assert (await look_at(app, told.registration_id)).state is RegistrationState.ACTIVE
+    assert (await look_at(app, received.registration_id)).state is RegistrationState.ACTIVE
 
 
 @pytest.mark.parametrize("amount", ["0.00", "92.00"])
 async def test_an_authorization_even_of_nothing_leaves_one_behind(app: App, amount: str) -> None:
-    told = await send(app, CARD, KEEP, {"paymentType": "PA", "amount": amount})
+    received = await send(app, CARD, KEEP, {"paymentType": "PA", "amount": amount})
 
-    assert (await look_at(app, told.registration_id)).state is RegistrationState.ACTIVE
+    assert (await look_at(app, received.registration_id)).state is RegistrationState.ACTIVE
 
 
 # ---- the same instrument again ----
@@ -248,9 +248,9 @@ async def test_a_declined_payment_on_what_is_there_already_does_not_end_it(app: 
 # ---- direct debits ----
 
 
-async def look_at_debit(app: App, told: Answered) -> tuple[str, str, date]:
+async def look_at_debit(app: App, received: Answered) -> tuple[str, str, date]:
     """Reads position, mandate and signing date of a debit, as the bank's file will have them."""
-    instruction = await find_instruction(app.database, MERCHANT.id, told.body["id"])
+    instruction = await find_instruction(app.database, MERCHANT.id, received.body["id"])
     assert instruction is not None
     return instruction.sequence, instruction.mandate_id, instruction.signed_on
 
@@ -261,9 +261,9 @@ async def test_the_first_debit_of_a_registration_signs_a_mandate_for_the_later_o
     later = await send(app, stored=first.registration_id, channel=SHOP)
     last = await send(app, {"sequence": "FINAL"}, stored=first.registration_id, channel=SHOP)
 
-    assert {told.code for told in (first, later, last)} == {"000.100.110"}
+    assert {received.code for received in (first, later, last)} == {"000.100.110"}
     mandate = first.registration_id, date(2026, 11, 15)
-    assert [await look_at_debit(app, told) for told in (first, later, last)] == [
+    assert [await look_at_debit(app, received) for received in (first, later, last)] == [
         (Sequence.FIRST, *mandate),
         (Sequence.LATER, *mandate),
         (Sequence.LAST, *mandate),
@@ -290,7 +290,7 @@ async def test_an_account_that_is_there_already_is_debited_under_its_mandate(app
 
     assert {again.registration_id, anew.registration_id, other.registration_id} == {first.registration_id}
     mandate = first.registration_id, date(2026, 11, 15)
-    assert [await look_at_debit(app, told) for told in (first, again, anew, other)] == [
+    assert [await look_at_debit(app, received) for received in (first, again, anew, other)] == [
         (Sequence.FIRST, *mandate),
         (Sequence.LATER, *mandate),
         (Sequence.FIRST, *mandate),
@@ -299,9 +299,9 @@ async def test_an_account_that_is_there_already_is_debited_under_its_mandate(app
 
 
 async def test_a_debit_that_nobody_keeps_stands_alone_under_a_mandate_of_its_own(app: App) -> None:
-    told = await send(app, BANK, channel=SHOP)
+    received = await send(app, BANK, channel=SHOP)
 
-    assert (await look_at_debit(app, told))[:2] == (Sequence.ONCE, told.body["id"])
+    assert (await look_at_debit(app, received))[:2] == (Sequence.ONCE, received.body["id"])
 
 
 async def test_a_bank_account_is_kept_by_use_and_a_card_by_its_expiry(app: App) -> None:

@@ -50,14 +50,14 @@ BACK = {"shopperResultUrl": "https://shop.example/back", **BROWSER_FIELDS}
 
 def get_sent(wire: ScriptedWire) -> dict[str, Any]:
     """Returns what the acquirer last received about the series."""
-    told: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("standing_instruction", {})
-    return told
+    received: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("standing_instruction", {})
+    return received
 
 
 def get_initial(wire: ScriptedWire) -> dict[str, Any]:
     """Returns what the acquirer last received about the first payment of the series."""
-    told: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("initial_payment", {})
-    return told
+    received: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("initial_payment", {})
+    return received
 
 
 # ---- the beginning of a series ----
@@ -71,11 +71,11 @@ async def test_the_payment_that_left_the_card_here_is_what_repeats_go_back_to(
     registration_id = await register_card(app, words)
 
     for repeat in (ALONE, PRESENT, {"recurringType": "REPEATED"}, {"recurringType": "REGISTRATION_BASED"}):
-        told = await send(app, repeat, stored=registration_id)
+        received = await send(app, repeat, stored=registration_id)
 
         assert get_sent(wire)["initial_transaction_id"] == "SCHEME1"
-        assert told.body["standingInstruction"]["initialTransactionId"] == "SCHEME1"
-        assert (await read(app, told.body["id"])).echo[REFERENCE] == "SCHEME1"
+        assert received.body["standingInstruction"]["initialTransactionId"] == "SCHEME1"
+        assert (await read(app, received.body["id"])).echo[REFERENCE] == "SCHEME1"
 
 
 async def test_a_new_beginning_replaces_the_old_one_and_names_itself(app: App, wire: ScriptedWire) -> None:
@@ -98,13 +98,13 @@ async def test_a_repeat_sends_the_acquirer_its_own_ids_of_the_first_payment(app:
     registration_id = await register_card(app)
     assert get_initial(wire) == {}
 
-    told = await send(app, ALONE, {"amount": "5.00"}, stored=registration_id)
+    received = await send(app, ALONE, {"amount": "5.00"}, stored=registration_id)
 
     known = get_initial(wire)
     assert (known["connector_tx_id1"], known["connector_tx_id3"]) == ("R-1", "SCHEME1")
     assert "connector_tx_id2" not in known
     assert known["amount"] == {"amount": 9200, "currency": "EUR"}
-    assert "recurringMigration" not in told.body
+    assert "recurringMigration" not in received.body
 
 
 @pytest.mark.parametrize("answer", [DECLINED, PENDING])
@@ -182,7 +182,7 @@ async def test_all_that_is_said_of_a_series_reaches_the_acquirer(app: App, wire:
     }
     registration_id = await register_card(app)
 
-    told = await send(app, words, {REFERENCE: "MCC123"}, stored=registration_id)
+    received = await send(app, words, {REFERENCE: "MCC123"}, stored=registration_id)
 
     assert get_sent(wire) == {
         "mode": "REPEATED",
@@ -195,7 +195,7 @@ async def test_all_that_is_said_of_a_series_reaches_the_acquirer(app: App, wire:
         "number_of_installments": "12",
         "industry_practice": "RESUBMISSION",
     }
-    assert told.body["standingInstruction"] == {
+    assert received.body["standingInstruction"] == {
         name.removeprefix("standingInstruction."): text for name, text in {**words, REFERENCE: "MCC123"}.items()
     }
 
@@ -205,7 +205,7 @@ async def test_older_words_reach_the_acquirer_as_newer_ones_and_are_answered_as_
 ) -> None:
     words = {"recurringType": "INITIAL", "recurring.numberOfInstallments": "3"}
 
-    told = await send(app, CARD, words)
+    received = await send(app, CARD, words)
 
     assert get_sent(wire) == {
         "mode": "INITIAL",
@@ -213,7 +213,7 @@ async def test_older_words_reach_the_acquirer_as_newer_ones_and_are_answered_as_
         "type": "INSTALLMENT",
         "number_of_installments": "3",
     }
-    assert told.body["recurringType"] == "INITIAL"
+    assert received.body["recurringType"] == "INITIAL"
 
 
 async def test_only_a_merchant_alone_is_let_off_the_security_code(app: App, wire: ScriptedWire) -> None:
@@ -236,9 +236,9 @@ async def test_a_registered_card_expires_with_its_last_month(app: App, wire: Scr
     wire.sent.clear()
 
     tick(app, DAY)
-    told = await send(app, ALONE, stored=registration_id)
+    received = await send(app, ALONE, stored=registration_id)
 
-    assert (told.answer.status, told.code) == (400, "100.100.303")
+    assert (received.answer.status, received.code) == (400, "100.100.303")
     assert wire.sent == []
 
 

@@ -58,8 +58,8 @@ async def pay(app: App, registration_id: str, *words: Mapping[str, str]) -> Answ
     return await send(app, *words, stored=registration_id, channel=TOKENIZING)
 
 
-def get_use(told: Answered) -> dict[str, str]:
-    details = told.body["resultDetails"]
+def get_use(received: Answered) -> dict[str, str]:
+    details = received.body["resultDetails"]
     return {name: text for name, text in details.items() if name.startswith("NetworkToken")}
 
 
@@ -70,29 +70,29 @@ async def test_a_payment_with_its_shopper_sends_the_token_with_a_cryptogram_and_
     registration_id = await keep_token(app)
     token = await get_token(app, registration_id)
 
-    told = await pay(app, registration_id, words)
+    received = await pay(app, registration_id, words)
 
     sent = world.charged
     assert "card" not in sent
     assert sent["token"]["number"].endswith(token.last_digits)
     assert (sent["token"]["type"], sent["token"]["expiry"]) == ("NETWORK", "2031-05")
     assert len(sent["token"]["cryptogram"]) == 28
-    assert (sent["brand"], told.body["paymentBrand"]) == ("VISA", "VISA")
-    assert told.body["card"]["last4Digits"] == "0000"
-    assert told.registration_id == registration_id
-    assert get_use(told) == {"NetworkTokenUsed": "true", "NetworkTokenLast4Digits": token.last_digits}
-    assert sent["token"]["number"] not in str(told.body)
+    assert (sent["brand"], received.body["paymentBrand"]) == ("VISA", "VISA")
+    assert received.body["card"]["last4Digits"] == "0000"
+    assert received.registration_id == registration_id
+    assert get_use(received) == {"NetworkTokenUsed": "true", "NetworkTokenLast4Digits": token.last_digits}
+    assert sent["token"]["number"] not in str(received.body)
 
 
 @pytest.mark.parametrize("words", [ALONE, {"paymentType": "CD"}])
 async def test_what_needs_no_shopper_needs_no_cryptogram(app: App, world: TokenWorld, words: Mapping[str, str]) -> None:
     registration_id = await keep_token(app)
 
-    told = await pay(app, registration_id, words)
+    received = await pay(app, registration_id, words)
 
     assert "cryptogram" not in world.charged["token"]
     assert world.asked == [tokens.PROVISIONS]
-    assert get_use(told)["NetworkTokenUsed"] == "true"
+    assert get_use(received)["NetworkTokenUsed"] == "true"
 
 
 @pytest.mark.parametrize(
@@ -110,20 +110,20 @@ async def test_a_vault_that_says_nothing_costs_the_payment_its_token_and_nothing
     registration_id = await keep_token(app)
     world.faults = [fault, fault]
 
-    told = await pay(app, registration_id)
+    received = await pay(app, registration_id)
 
-    assert told.code == "000.100.110"
+    assert received.code == "000.100.110"
     assert world.charged["card"]["number"] == PAN
-    assert get_use(told) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": code}
+    assert get_use(received) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": code}
     assert await list_token_jobs(app) == []
 
 
 async def test_a_token_in_a_bad_state_is_asked_about_and_the_number_is_used(app: App, world: TokenWorld) -> None:
     registration_id = await keep_token(app, "2041")
 
-    told = await pay(app, registration_id)
+    received = await pay(app, registration_id)
 
-    assert get_use(told) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": "800.100.307"}
+    assert get_use(received) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": "800.100.307"}
     assert world.charged["card"]["number"] == PAN
     assert [job.id.rpartition(".")[2] for job in await list_token_jobs(app)] == ["refused"]
 
@@ -157,10 +157,10 @@ async def test_a_token_that_may_go_on_is_used_again_and_a_deleted_one_is_not(app
 async def test_the_payment_that_stores_a_card_is_made_with_the_card(app: App, world: TokenWorld) -> None:
     counting: Any = CountingDatabase(app.database)
 
-    told = await send(replace(app, database=counting), CARD, KEEP, channel=TOKENIZING)
+    received = await send(replace(app, database=counting), CARD, KEEP, channel=TOKENIZING)
 
     assert world.charged["card"]["number"] == PAN
-    assert get_use(told) == {}
+    assert get_use(received) == {}
     assert (counting.reads, world.asked) == ([], [])
 
 
@@ -178,10 +178,10 @@ async def test_a_channel_without_a_vault_owes_and_answers_nothing(app: App, worl
     channel = replace(TOKENIZING, test_url="https://acquirer.example")
     app.merchants.fill([channel], [])
 
-    told = await send(unset, {"testMode": "EXTERNAL"}, stored=registration_id, channel=channel)
+    received = await send(unset, {"testMode": "EXTERNAL"}, stored=registration_id, channel=channel)
 
-    assert told.code == "000.100.112"
-    assert get_use(told) == {}
+    assert received.code == "000.100.112"
+    assert get_use(received) == {}
     assert await list_token_jobs(unset) == []
 
 
@@ -193,21 +193,21 @@ async def test_a_payment_without_its_registrations_test_mode_goes_by_the_number(
     unit = change_registration_writes(external, sealed, sealed_token, event=None, at=app.clock.now())
     assert await app.database.write(unit, label="test")
 
-    told = await pay(app, registration_id)
+    received = await pay(app, registration_id)
 
     assert world.charged["card"]["number"] == PAN
-    assert get_use(told) == {}
+    assert get_use(received) == {}
 
 
 async def test_a_silent_acquirer_is_reversed_by_key_as_ever(app: App, world: TokenWorld) -> None:
     registration_id = await keep_token(app)
     world.acquirer.script = [Silent()]
 
-    told = await pay(app, registration_id)
+    received = await pay(app, registration_id)
 
-    assert told.code == "900.100.300"
-    assert get_use(told)["NetworkTokenUsed"] == "true"
-    assert (await read(app, told.body["id"])).state is State.DECLINED
+    assert received.code == "900.100.300"
+    assert get_use(received)["NetworkTokenUsed"] == "true"
+    assert (await read(app, received.body["id"])).state is State.DECLINED
 
 
 async def test_the_acquirers_time_is_what_the_proof_left_of_it(app: App, world: TokenWorld) -> None:
@@ -271,15 +271,15 @@ async def test_after_a_challenge_the_charge_goes_by_token_too(app: App, world: T
 
     guarded = replace(app, simulator=Both())
     back = {"shopperResultUrl": "https://shop.example/back", **BROWSER_FIELDS}
-    told = await send(guarded, {"card.cvv": "731"}, back, stored=registration_id, channel=TOKENIZING)
+    received = await send(guarded, {"card.cvv": "731"}, back, stored=registration_id, channel=TOKENIZING)
 
-    assert told.code == "000.100.110"
+    assert received.code == "000.100.110"
     assert len(bank.asked) == 1
     sent = world.charged
     assert "card" not in sent
     assert sent["token"]["cryptogram"]
     assert sent["details"]["authentication"]["eci"] == "05"
-    assert get_use(told)["NetworkTokenUsed"] == "true"
+    assert get_use(received)["NetworkTokenUsed"] == "true"
 
 
 async def test_a_renewed_card_without_a_good_token_is_tried_by_the_number_that_is_known(
@@ -292,12 +292,12 @@ async def test_a_renewed_card_without_a_good_token_is_tried_by_the_number_that_i
     await accept_token_event(app, shopper_token, make_knock(registration_id, "e-2"))
     await run_tokens(app)
 
-    told = await pay(app, registration_id)
+    received = await pay(app, registration_id)
 
     assert (await look_at(app, registration_id)).revision > 0
     assert world.charged["card"]["number"] == PAN
     assert world.charged["card"]["expiry"] == "2035-05"
-    assert told.body["card"]["last4Digits"] == "1111"
+    assert received.body["card"]["last4Digits"] == "1111"
 
 
 async def test_a_card_that_is_not_stored_is_not_looked_up(app: App, world: TokenWorld) -> None:

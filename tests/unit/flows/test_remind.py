@@ -167,8 +167,8 @@ async def test_no_log_line_has_the_whole_id_of_a_checkout(
         await send_reminders(app)
 
     assert len(notifier.called) == 1
-    told = [vars(record)["checkout"] for record in caplog.records if "checkout" in vars(record)]
-    assert told == [f"{checkout.id[:8]}***{checkout.id[32:]}"] * 2
+    received = [vars(record)["checkout"] for record in caplog.records if "checkout" in vars(record)]
+    assert received == [f"{checkout.id[:8]}***{checkout.id[32:]}"] * 2
 
 
 @pytest.mark.parametrize("return_url", ["shop://result", None])

@@ -171,15 +171,15 @@ async def test_a_result_that_arrives_while_the_shopper_comes_back_counts(
     app, bank = both
     shopper = await go_shopping(app, bank)
 
-    told: list[str] = []
+    received: list[str] = []
 
     async def tell() -> bool:
-        told.append((await shopper.tell_result())["messageType"])
+        received.append((await shopper.tell_result())["messageType"])
         return True
 
     await replace(shopper, app=meddle_with(app, tell)).come(has_answer=True)
 
     payment = await shopper.look()
-    assert told[0] == "RRes"
+    assert received[0] == "RRes"
     assert (payment.state, payment.details["threeDSecure.authenticationStatus"]) == (State.APPROVED, "Y")
     assert len(wire.sent) == 1

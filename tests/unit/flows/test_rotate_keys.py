@@ -29,11 +29,11 @@ async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
     rotated = app.keyring.with_new_key()
     assert await count_retired(app.database, rotated) > 0
 
-    told: list[int] = []
-    done = await rewrap_everything(app.database, rotated, told.append)
+    received: list[int] = []
+    done = await rewrap_everything(app.database, rotated, received.append)
 
     alone = rotated.without_retired_keys()
-    assert (done, told[-1]) == (8, 7)
+    assert (done, received[-1]) == (8, 7)
     assert await count_retired(app.database, rotated) == 0
     for account in await SEALED_ACCOUNTS.list_page(app.database, None, sealed_prefix(b"none"), 100):
         owner = make_owner("payment", account.merchant_id, account.id)
@@ -43,7 +43,7 @@ async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
         assert card.number.matches(ORDER.account.number)
     (stored,) = await list_credentials(app.database)
     assert open_token(stored, alone).matches(made.token)
-    assert await rewrap_everything(app.database, rotated, told.append) == 0
+    assert await rewrap_everything(app.database, rotated, received.append) == 0
     await app.database.close()
 
 

@@ -133,8 +133,8 @@ async def test_after_downtime_of_months_the_last_time_is_made_up_for_and_the_oth
     await work(app)
     await work(app)
 
-    told = [(*tell([run.due_at]), run.state) for run in await get_runs(app, schedule)]
-    assert told == [
+    received = [(*tell([run.due_at]), run.state) for run in await get_runs(app, schedule)]
+    assert received == [
         ("2026-11-30 10:00", RunState.MISSED),
         ("2026-12-31 10:00", RunState.MISSED),
         ("2027-01-31 10:00", RunState.MISSED),

@@ -85,9 +85,9 @@ async def test_a_renewed_card_changes_its_summary_its_expiry_and_its_end_and_is_
     assert after.fingerprint == before.fingerprint
     topics = [each.topic for each in await list_announced(app)]
     assert topics == [RegistrationEvent.CREATED, RegistrationEvent.UPDATED]
-    told = await send(app, stored=registration_id)
-    assert told.body["card"]["last4Digits"] == "1111"
-    assert told.body["card"]["expiryYear"] == "2035"
+    received = await send(app, stored=registration_id)
+    assert received.body["card"]["last4Digits"] == "1111"
+    assert received.body["card"]["expiryYear"] == "2035"
 
 
 async def test_a_renewed_card_can_be_paid_with_after_its_old_expiry(app: App, world: TokenWorld) -> None:
@@ -97,9 +97,9 @@ async def test_a_renewed_card_can_be_paid_with_after_its_old_expiry(app: App, wo
     await run_tokens(app)
     tick(app, 7 * 366 * DAY)
 
-    told = await send(app, stored=registration_id)
+    received = await send(app, stored=registration_id)
 
-    assert told.code == "000.100.110"
+    assert received.code == "000.100.110"
     assert world.charged["token"]["expiry"] == "2035-05"
 
 

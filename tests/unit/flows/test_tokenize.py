@@ -73,11 +73,11 @@ async def test_a_channel_that_uses_no_tokens_owes_and_asks_nothing(app: App, wor
     await app.merchants.refresh(app.database)
 
     registration_id = await register_card(app)
-    told = await send(app, stored=registration_id)
+    received = await send(app, stored=registration_id)
 
     assert await list_token_jobs(app) == []
     assert world.asked == []
-    assert "NetworkTokenUsed" not in told.body["resultDetails"]
+    assert "NetworkTokenUsed" not in received.body["resultDetails"]
     assert world.charged["card"]["number"] == "4200000000000000"
 
 
@@ -95,9 +95,9 @@ async def test_a_final_no_is_recorded_and_not_asked_again(app: App, world: Token
 
     token = await get_token(app, registration_id)
     assert (token.state, token.code, token.reference) == (TokenState.REFUSED, code, "")
-    told = await send(app, stored=registration_id)
-    assert told.code == "000.100.110"
-    assert told.body["resultDetails"]["NetworkTokenResponse"] == code
+    received = await send(app, stored=registration_id)
+    assert received.code == "000.100.110"
+    assert received.body["resultDetails"]["NetworkTokenResponse"] == code
     assert world.asked == [tokens.PROVISIONS]
     assert await list_token_jobs(app) == []
 
@@ -130,10 +130,10 @@ async def test_a_vault_that_stays_silent_is_left_alone_until_the_card_is_used_ag
     assert (await look_at(app, registration_id)).network_token is None
 
     world.faults = []
-    told = await send(app, stored=registration_id)
+    received = await send(app, stored=registration_id)
     await run_tokens(app)
 
-    assert told.body["resultDetails"]["NetworkTokenResponse"] == "800.100.311"
+    assert received.body["resultDetails"]["NetworkTokenResponse"] == "800.100.311"
     assert (await get_token(app, registration_id)).state is TokenState.ACTIVE
 
 
@@ -146,9 +146,9 @@ async def test_a_card_from_before_the_setting_gets_its_token_with_its_next_payme
 
     await send(app, stored=registration_id)
     await run_tokens(app)
-    told = await send(app, stored=registration_id)
+    received = await send(app, stored=registration_id)
 
-    assert told.body["resultDetails"]["NetworkTokenUsed"] == "true"
+    assert received.body["resultDetails"]["NetworkTokenUsed"] == "true"
     assert "card" not in world.charged
 
 

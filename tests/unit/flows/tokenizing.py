@@ -58,8 +58,8 @@ class TokenWorld:
     @property
     def charged(self) -> dict[str, Any]:
         """Returns what the acquirer last received."""
-        told: dict[str, Any] = json.loads(self.acquirer.sent[-1].body)
-        return told
+        received: dict[str, Any] = json.loads(self.acquirer.sent[-1].body)
+        return received
 
 
 @asynccontextmanager

@@ -53,10 +53,10 @@ async def test_what_cannot_be_an_id_never_reaches_the_store(app: App, named: str
 
 
 async def test_a_payments_id_is_no_registrations(app: App) -> None:
-    told = await send(app, CARD)
+    received = await send(app, CARD)
 
     with pytest.raises(Refusal) as refused:
-        await open_registration(app, MERCHANT.id, told.body["id"])
+        await open_registration(app, MERCHANT.id, received.body["id"])
     assert refused.value.result.code == "100.150.204"
 
 

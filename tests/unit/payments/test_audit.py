@@ -115,10 +115,10 @@ def test_a_chain_that_fits_is_passed_over_in_silence(name: str) -> None:
 def test_accounts_by_balances_are_those_of_the_ledger_and_sum_to_zero(name: str) -> None:
     members = CHAINS[name]()
 
-    told = sum_expected_accounts(members)
+    received = sum_expected_accounts(members)
 
-    assert told == sum_accounts(post(members).values())
-    assert sum(told.values()) == 0
+    assert received == sum_accounts(post(members).values())
+    assert sum(received.values()) == 0
 
 
 def test_ledger_accounts_say_what_is_open_and_what_was_earned() -> None:

@@ -150,16 +150,16 @@ async def test_an_approved_transfer_names_the_shoppers_bank(
     assert set(account) == {"holder", "iban", "bic", "bank_name"}
 
 
-@pytest.mark.parametrize(("sent", "told"), [("jane@example.com", "jane@example.com"), ("", "shopper@example.com")])
+@pytest.mark.parametrize(("sent", "received"), [("jane@example.com", "jane@example.com"), ("", "shopper@example.com")])
 async def test_an_approved_wallet_names_the_account_there(
-    provider: SimulatedProvider, database: Database, clock: FixedClock, sent: str, told: str
+    provider: SimulatedProvider, database: Database, clock: FixedClock, sent: str, received: str
 ) -> None:
     await open_session(provider, account=sent)
     await decide(database, clock, Status.APPROVED)
 
     account = (await ask(provider, redirect.SESSION_INQUIRIES))["account"]
 
-    assert account == {"holder": "Test Holder", "account_id": told}
+    assert account == {"holder": "Test Holder", "account_id": received}
 
 
 @pytest.mark.parametrize(("brand", "digits"), [("PREPAYMENT", 0), ("BOLETO", 47), ("OXXO", 14)])
@@ -178,7 +178,7 @@ async def test_a_prepayment_gets_an_account_and_always_the_same(
 
 
 @pytest.mark.parametrize(
-    ("decided", "told"),
+    ("decided", "received"),
     [
         (None, "cancelled"),
         (Status.APPROVED, "reversed"),
@@ -188,14 +188,14 @@ async def test_a_prepayment_gets_an_account_and_always_the_same(
     ],
 )
 async def test_a_session_can_be_called_off_however_it_stands(
-    provider: SimulatedProvider, database: Database, clock: FixedClock, decided: Status | None, told: str
+    provider: SimulatedProvider, database: Database, clock: FixedClock, decided: Status | None, received: str
 ) -> None:
     await open_session(provider)
     if decided is not None:
         await decide(database, clock, decided)
 
-    assert (await ask(provider, redirect.SESSION_CANCELLATIONS))["status"] == told
-    assert (await ask(provider, redirect.SESSION_CANCELLATIONS))["status"] == told
+    assert (await ask(provider, redirect.SESSION_CANCELLATIONS))["status"] == received
+    assert (await ask(provider, redirect.SESSION_CANCELLATIONS))["status"] == received
 
 
 async def test_a_prepayment_called_off_is_reversed(provider: SimulatedProvider) -> None:

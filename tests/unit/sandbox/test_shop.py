@@ -76,10 +76,10 @@ async def test_a_receipt_promises_money_back_where_some_may_have_been_taken(
     assert found is not None
     ending = await ask_ending(app, channel, found, "")
 
-    told = make_receipt(found, Ending({**ending.body, **changes}, ""))
+    received = make_receipt(found, Ending({**ending.body, **changes}, ""))
 
     assert make_receipt(found, ending).text == "You have not been charged."
-    assert told.text.endswith("If anything was taken, you will get it back.")
+    assert received.text.endswith("If anything was taken, you will get it back.")
 
 
 # ---- the cart ----
@@ -253,8 +253,8 @@ async def test_only_the_path_of_this_very_checkout_is_believed(app: App) -> None
         f"/v1/checkouts/{checkout_id}/../{other_id}/payment",
     ):
         assert (await visit(app, "GET", name_result(checkout_id, path))).status == 404, path
-    told = await visit(app, "GET", name_result(other_id))
-    assert not says(told, "what the shop has kept"), "a strange address has spent the success of another"
+    received = await visit(app, "GET", name_result(other_id))
+    assert not says(received, "what the shop has kept"), "a strange address has spent the success of another"
 
 
 @pytest.mark.parametrize("checkout_id", ["", "x", "\0", "0" * 32, "0" * 32 + ".000000000000", "é" * 500])

@@ -36,8 +36,8 @@ class Vault:
     async def ask(self, path: str, **message: Any) -> dict[str, Any]:
         body = json.dumps({"key": KEY, **message}).encode()
         reply = await self.wire.send(WireRequest(path=path, body=body, key="k"), 1.0)
-        told: dict[str, Any] = json.loads(reply.body) if reply.body else {"status": reply.status}
-        return told
+        received: dict[str, Any] = json.loads(reply.body) if reply.body else {"status": reply.status}
+        return received
 
     async def provision(self, expiry: str = "2031-05", key: str = KEY) -> dict[str, Any]:
         return await self.ask(tokens.PROVISIONS, key=key, network="visa", number=PAN, expiry=expiry)
@@ -81,9 +81,9 @@ async def test_every_cryptogram_is_another(vault: Vault) -> None:
 
 @pytest.mark.parametrize("year", sorted(YEARS))
 async def test_every_year_of_the_table_does_what_it_says(vault: Vault, year: str) -> None:
-    told, facts = await vault.provision(f"{year}-05"), YEARS[year]
+    received, facts = await vault.provision(f"{year}-05"), YEARS[year]
 
-    assert told.get("reason", "") == facts.refusal
+    assert received.get("reason", "") == facts.refusal
     if facts.refusal:
         assert await find_standing(vault.database, KEY, NOW) is None
         return

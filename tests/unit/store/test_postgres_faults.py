@@ -101,17 +101,19 @@ async def test_what_was_refused_is_tried_again_although_repeating_is_not_safe() 
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "received"),
     [
         (asyncpg.UniqueViolationError("key"), Unwritable),
         (asyncpg.DiskFullError("full"), Damaged),
         (asyncpg.InvalidPasswordError("no"), Unavailable),
     ],
 )
-async def test_a_fault_that_repeating_cannot_mend_is_raised_at_once(fault: Exception, told: type[StoreFault]) -> None:
+async def test_a_fault_that_repeating_cannot_mend_is_raised_at_once(
+    fault: Exception, received: type[StoreFault]
+) -> None:
     run, calls = failing(fault, 99)
 
-    with pytest.raises(told):
+    with pytest.raises(received):
         await postgres_faults.persist(run, is_repeatable=True)
     assert calls == [0]
 

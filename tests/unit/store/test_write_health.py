@@ -64,9 +64,9 @@ async def test_a_disk_that_has_room_again_is_found_without_a_payment(disk: Disk)
 async def test_however_many_ask_one_write_is_made(disk: Disk, is_full: bool) -> None:
     disk.is_full = is_full
 
-    told = await asyncio.gather(*[disk.health.find_trouble() for _ in range(50)])
+    received = await asyncio.gather(*[disk.health.find_trouble() for _ in range(50)])
 
-    assert set(told) == {"full" if is_full else None}
+    assert set(received) == {"full" if is_full else None}
     assert disk.probes == 1
 
 

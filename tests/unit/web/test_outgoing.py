@@ -19,17 +19,17 @@ def render(reply: Reply, *, is_secure: bool = False, is_last: bool = False, has_
 
 
 def test_an_answer_has_its_status_its_length_and_its_time() -> None:
-    told = render(Reply(200, b'{"a":1}'))
+    received = render(Reply(200, b'{"a":1}'))
 
-    assert (told["status"], told["content-length"], told["body"]) == ("HTTP/1.1 200 OK", "7", '{"a":1}')
-    assert told["date"].endswith(" GMT")
-    assert told["x-content-type-options"] == "nosniff"
+    assert (received["status"], received["content-length"], received["body"]) == ("HTTP/1.1 200 OK", "7", '{"a":1}')
+    assert received["date"].endswith(" GMT")
+    assert received["x-content-type-options"] == "nosniff"
 
 
 def test_head_gets_the_length_that_get_would_have() -> None:
-    told = render(Reply(404, b"12345"), has_body=False)
+    received = render(Reply(404, b"12345"), has_body=False)
 
-    assert (told["content-length"], told["body"]) == ("5", "")
+    assert (received["content-length"], received["body"]) == ("5", "")
 
 
 def test_an_answer_without_content_has_no_length() -> None:
@@ -44,10 +44,10 @@ def test_an_answer_without_content_has_no_length() -> None:
     ],
 )
 def test_an_answer_is_kept_by_nobody_unless_it_says_so(own: tuple[tuple[bytes, bytes], ...], sent: str) -> None:
-    told = render(Reply(200, b"{}", headers=own))
+    received = render(Reply(200, b"{}", headers=own))
 
-    assert told["cache-control"] == sent
-    assert ("pragma" in told) == (not own)
+    assert received["cache-control"] == sent
+    assert ("pragma" in received) == (not own)
 
 
 def test_a_connection_that_ends_or_is_secure_says_so() -> None:

@@ -106,14 +106,14 @@ async def test_no_log_line_has_a_shopper_token(
     app: App, monkeypatch: pytest.MonkeyPatch, method: str, in_flight_max: int
 ) -> None:
     """This holds for an unknown method and for a request that there was no room for."""
-    told: list[str] = []
-    monkeypatch.setattr("tollgate.web.server.log_access", lambda context, *_: told.append(context.path))
+    received: list[str] = []
+    monkeypatch.setattr("tollgate.web.server.log_access", lambda context, *_: received.append(context.path))
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=in_flight_max))
     gateway = Gateway(app, ROUTES, Throttles([], app.clock))
 
     await ask(gateway, method=method, path="/v1/shopper/8a01")
 
-    assert told == ["/v1/shopper/{token}"]
+    assert received == ["/v1/shopper/{token}"]
 
 
 def make_open_row() -> RouteRow:
@@ -177,9 +177,9 @@ async def test_an_address_is_passed_on_as_it_is_usually_spelled(app: App) -> Non
     gateway = Gateway(app, [make_open_row()], Throttles([], app.clock))
     sent = ["2001:DB8::0:1", "::ffff:192.0.2.1", "fe80::1%eth0", "192.0.2.1", "unknown", "192.0.2.1, 192.0.2.2"]
 
-    told = [(await ask(gateway, address=address)).body.decode() for address in sent]
+    received = [(await ask(gateway, address=address)).body.decode() for address in sent]
 
-    assert told == ["2001:db8::1", "192.0.2.1", "fe80::1", "192.0.2.1", "", ""]
+    assert received == ["2001:db8::1", "192.0.2.1", "fe80::1", "192.0.2.1", "", ""]
 
 
 def make_form_row(access: Access) -> RouteRow:

@@ -97,7 +97,7 @@ def test_a_name_that_holds_a_number_is_reported_without_its_digits(name: str) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "received"),
     [
         ("a\r\nSet-Cookie: x", "a..."),
         ("zzqqï<script>", "zzqq..."),
@@ -106,8 +106,8 @@ def test_a_name_that_holds_a_number_is_reported_without_its_digits(name: str) ->
         ("POST /v1/payments HTTP/1.1\r\nAuthorization: Bearer secret", "POST..."),
     ],
 )
-def test_a_name_is_reported_up_to_the_first_character_that_no_parameter_has(name: str, told: str) -> None:
-    assert warn(name) == f"unknown parameters ignored: {told}"
+def test_a_name_is_reported_up_to_the_first_character_that_no_parameter_has(name: str, received: str) -> None:
+    assert warn(name) == f"unknown parameters ignored: {received}"
 
 
 def test_only_routes_that_read_parameters_warn() -> None:

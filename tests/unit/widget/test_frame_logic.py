@@ -259,5 +259,5 @@ def test_options_that_are_unknown_or_misshapen_change_nothing(call: Call) -> Non
 
 def test_words_that_are_too_long_are_cut_and_not_lost(call: Call) -> None:
     long = {"hint": "y" * 301, "label": "y" * 298 + "\U0001f4b3" * 2, "placeholder": "y" * 300}
-    told = call(("mergeOptions", form(), long))[0]
-    assert [told[name] for name in long] == ["y" * 299 + "\u2026", "y" * 298 + "\u2026", "y" * 300]
+    received = call(("mergeOptions", form(), long))[0]
+    assert [received[name] for name in long] == ["y" * 299 + "\u2026", "y" * 298 + "\u2026", "y" * 300]

@@ -78,7 +78,7 @@ def test_the_script_is_well_formed(tmp_path: Path) -> None:
 def test_the_bytes_do_not_depend_on_chance() -> None:
     """Several processes serve one page, and each must serve what the others have promised."""
     code = "from tollgate.widget.serving import SCRIPT; print(SCRIPT.integrity, SCRIPT.version)"
-    told = subprocess.run(
+    received = subprocess.run(
         [sys.executable, "-c", code],
         check=True,
         capture_output=True,
@@ -86,7 +86,7 @@ def test_the_bytes_do_not_depend_on_chance() -> None:
         timeout=300,
         env={"PYTHONHASHSEED": "7"},
     )
-    assert told.stdout.split() == [SCRIPT.integrity, SCRIPT.version]
+    assert received.stdout.split() == [SCRIPT.integrity, SCRIPT.version]
 
 
 def test_the_bytes_name_no_host() -> None:
@@ -117,8 +117,8 @@ def test_frames_know_whose_pages_stand_around_the_shops(around: str, origins: li
     assert node is not None, "node is not installed: make machine"
     part = read_module(FOLDER / "frames.js").code
     code = f"var window = {{ parent: 1 }}; var {around};\n{part}\nconsole.log(JSON.stringify(listAncestors()));"
-    told = subprocess.run([node, "-e", code], check=True, capture_output=True, timeout=300)
-    assert json.loads(told.stdout) == origins
+    received = subprocess.run([node, "-e", code], check=True, capture_output=True, timeout=300)
+    assert json.loads(received.stdout) == origins
 
 
 def test_the_version_changes_with_any_file() -> None:
