@@ -46,8 +46,8 @@ class Standing:
     amount: int
     added: int
     drawn: int
-    held: int
-    draws: int
+    reserved: int
+    counted: int
     closed: int
 
 
@@ -185,8 +185,8 @@ def _compare_sums(outcome: Outcome) -> Iterator[str]:
         amount=outcome.contest.total,
         added=sums["PA"],
         drawn=drawn,
-        held=0,
-        draws=counts["CP"],
+        reserved=0,
+        counted=counts["CP"],
         closed=standing.closed,
     )
     if standing != expected:

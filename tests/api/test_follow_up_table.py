@@ -123,7 +123,7 @@ def test_requests_that_may_be_succeed(stage: Stage, state: str) -> None:
 def show_money(payment: Payment) -> tuple[object, ...]:
     """Returns all of a row but the count of its chain, which numbers what was refused as well."""
     balance = payment.balance
-    sums = (balance.added, balance.drawn, balance.held, balance.disputed, balance.draws, balance.chain_net)
+    sums = (balance.added, balance.drawn, balance.reserved, balance.disputed, balance.counted, balance.chain_net)
     return payment.state, payment.result_code, payment.mac, balance.closed, *sums
 
 

@@ -100,7 +100,7 @@ def _move(outcome: Outcome, **differences: int) -> Outcome:
 
 TAMPERINGS: dict[str, Callable[[Outcome], Outcome]] = {
     "a hundredth too much is drawn": lambda outcome: _move(outcome, drawn=1),
-    "a hundredth is still held": lambda outcome: _move(outcome, held=1),
+    "a hundredth is still reserved": lambda outcome: _move(outcome, reserved=1),
     "a closure is set": lambda outcome: _move(outcome, closed=2),
     "there was less to give": lambda outcome: replace(outcome, contest=replace(outcome.contest, total=10)),
     "a row is missing": lambda outcome: replace(outcome, records=outcome.records[:-1]),
@@ -190,8 +190,8 @@ def begin(client: Client, contest: Contest, *, is_external: bool) -> tuple[str, 
 def read_chain(field: Field, first_id: str) -> dict[str, tuple[Record, Standing]]:
     """Returns every transaction of it and what stands on each, in the order of their positions."""
     rows = field.query(
-        f"""SELECT id, payment_type, state, result_code, amount, releases, position, amount, added, drawn, held, draws,
-        closed FROM payments WHERE id = '{first_id}' OR chain_id = '{first_id}' ORDER BY position"""
+        f"""SELECT id, payment_type, state, result_code, amount, releases, position, amount, added, drawn, reserved,
+        counted, closed FROM payments WHERE id = '{first_id}' OR chain_id = '{first_id}' ORDER BY position"""
     )
     return {
         id: (

@@ -67,11 +67,11 @@ def _compare_balance(record: Record, followers: Iterable[Record]) -> Iterator[st
         counted["drawn"] += effect.draws * (later.amount + later.releases)
         counted["added"] += effect.adds * later.amount
         counted["disputed"] += effect.disputes * later.amount
-        counted["draws"] += effect.is_counted
+        counted["counted"] += effect.is_counted
         closed += later.closes
-    if record.held:
-        yield f"{record} still reserves {record.held}"
-    for name in ("drawn", "added", "disputed", "draws"):
+    if record.reserved:
+        yield f"{record} still reserves {record.reserved}"
+    for name in ("drawn", "added", "disputed", "counted"):
         if getattr(record, name) != counted[name]:
             yield f"{record} says {name} {getattr(record, name)}, its followers say {counted[name]}"
     if record.closed != closed:

@@ -244,7 +244,7 @@ def describe_store(world: World, case: CrashCase) -> str:
         case.tell_more(world.store),
     )
     parts = [*([received] if received else []), *more] or ["nothing"]
-    if any(each.held for each in records if each.id in ids):
+    if any(each.reserved for each in records if each.id in ids):
         parts.append("money reserved")
     stages, instructions = world.store.read_stages(), world.store.read_instructions()
     parts += [f"authentication {stages[id].name.lower()}" for id in ids if id in stages]

@@ -37,7 +37,7 @@ ASIDE = 4_000_000_000_000_000
 _IS_OPEN = f"state IN ({State.STARTED:d}, {State.UNRESOLVED:d})"
 _PAYMENTS = """SELECT id, payment_type, state, amount, result_code, coalesce(referenced_id, ''),
  coalesce(idempotency_key, ''), coalesce(action, ''), coalesce(chain_id, ''), position, releases, closes, added, drawn,
- held, disputed, draws, closed, chain_length, chain_net, coalesce(length(mac), 0)
+ reserved, disputed, counted, closed, chain_length, chain_net, coalesce(length(mac), 0)
  FROM payments ORDER BY created_at, position"""
 _REGISTRATIONS = """SELECT id, state, coalesce(made_by, ''), coalesce(network_token, ''),
  CASE WHEN sealed_account IS NULL AND fingerprint IS NULL THEN 0 ELSE 1 END,
@@ -76,9 +76,9 @@ class Record:
     closes: int
     added: int
     drawn: int
-    held: int
+    reserved: int
     disputed: int
-    draws: int
+    counted: int
     closed: int
     chain_length: int
     chain_net: int

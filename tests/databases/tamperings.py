@@ -276,7 +276,7 @@ DISGUISED = (
     Tampering("an action that is none", "UPDATE payments SET action = 'gift' WHERE id = :id", "rf 1", Proof.ROW),
     Tampering("an echo that is no JSON", "UPDATE payments SET echo = '{' WHERE id = :id", "db", Proof.ROW),
     Tampering("more drawn than there is", "UPDATE payments SET drawn = 9999 WHERE id = :id", "db", Proof.BOUND),
-    Tampering("less than nothing reserved", "UPDATE payments SET held = -1 WHERE id = :id", "cd", Proof.BOUND),
+    Tampering("less than nothing reserved", "UPDATE payments SET reserved = -1 WHERE id = :id", "cd", Proof.BOUND),
     Tampering("accounts that disagree", "UPDATE payments SET chain_net = 0 WHERE id = :id", "db", Proof.LEDGER),
     Tampering(
         "a key of another channel",

@@ -150,7 +150,7 @@ async def test_wrong_signatures_are_not_blamed_on_the_key_file_even_if_all_are(s
 
 
 async def test_only_so_many_findings_are_kept_and_the_rest_is_counted(store: Database, stock: Stock) -> None:
-    await tamper(store, "UPDATE payments SET held = held + 1", rows=43)
+    await tamper(store, "UPDATE payments SET reserved = reserved + 1", rows=43)
 
     report = await audit(store, stock.keyring, findings_max=3)
 

@@ -113,7 +113,7 @@ async def test_a_started_transaction_is_numbered_and_has_reserved_its_amount(db:
     assert await reserve(db, attempt, plan, named)
 
     assert await read(db, attempt.id) == replace(attempt, position=2)
-    assert (await read(db, named.id)).balance == Balance(held=4_000, draws=1, chain_length=2)
+    assert (await read(db, named.id)).balance == Balance(reserved=4_000, counted=1, chain_length=2)
 
 
 async def test_a_success_draws_what_was_reserved_and_writes_ledger_entries_in_one_commit(db: Database) -> None:
@@ -123,7 +123,7 @@ async def test_a_success_draws_what_was_reserved_and_writes_ledger_entries_in_on
 
     balance = (await read(db, named.id)).balance
     assert balance == Balance(
-        drawn=10_000, draws=1, chain_length=2, chain_net=4_000, closed=Closure.CAPTURES | Closure.INCREMENTS
+        drawn=10_000, counted=1, chain_length=2, chain_net=4_000, closed=Closure.CAPTURES | Closure.INCREMENTS
     )
     entries = list_entries(capture)
     assert len(entries) == 2
@@ -189,22 +189,22 @@ async def test_an_idempotency_key_is_taken_in_the_commit_of_the_reservation(db: 
     idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
     assert idempotency_key is not None
     assert idempotency_key.payment_id == one.id
-    assert (await read(db, named.id)).balance == Balance(held=1_000, chain_length=2, chain_net=-1_000)
+    assert (await read(db, named.id)).balance == Balance(reserved=1_000, chain_length=2, chain_net=-1_000)
 
 
 # ---- guards ----
 
 CHANGED_BALANCE = Balance(
-    added=500, drawn=3_000, held=2_000, disputed=7, draws=2, closed=Closure.REFUNDS, chain_net=-400
+    added=500, drawn=3_000, reserved=2_000, disputed=7, counted=2, closed=Closure.REFUNDS, chain_net=-400
 )
 """This leaves 55.00 of 100.00."""
 
 GUARDS: list[tuple[dict[str, int], dict[str, int]]] = [
-    ({"held": 5_500, "left_min": 0}, {"held": 5_501, "left_min": 0}),
+    ({"reserved": 5_500, "left_min": 0}, {"reserved": 5_501, "left_min": 0}),
     ({"drawn": 5_500, "left_min": 0}, {"drawn": 5_501, "left_min": 0}),
-    ({"added": 1, "held": 5_501, "left_min": 0}, {"added": 1, "held": 5_502, "left_min": 0}),
-    ({"held": 5_500, "left_max": 0}, {"held": 5_499, "left_max": 0}),
-    ({"draws": 1, "draws_max": 3}, {"draws": 2, "draws_max": 3}),
+    ({"added": 1, "reserved": 5_501, "left_min": 0}, {"added": 1, "reserved": 5_502, "left_min": 0}),
+    ({"reserved": 5_500, "left_max": 0}, {"reserved": 5_499, "left_max": 0}),
+    ({"counted": 1, "counted_max": 3}, {"counted": 2, "counted_max": 3}),
     ({"disputed_max": 7}, {"disputed_max": 6}),
     ({"barred_by": Closure.CAPTURES | Closure.REBILLS}, {"barred_by": Closure.CAPTURES | Closure.REFUNDS}),
     ({"chain_net": -600, "net_min": -1_000}, {"chain_net": -601, "net_min": -1_000}),
@@ -232,7 +232,7 @@ async def test_one_guard_of_several_payments_undoes_the_whole_unit(db: Database)
     before = await check_chain(db, first.id)
     attempt = make_payment(payment_type="RF", referenced_id=capture.id, chain_id=first.id)
     balance_changes = [
-        BalanceChange(payment_id=capture.id, held=1_000, left_min=0),
+        BalanceChange(payment_id=capture.id, reserved=1_000, left_min=0),
         BalanceChange(payment_id=first.id, chain_length=1, chain_net=-5_000, net_min=0),
     ]
 
@@ -271,7 +271,7 @@ def change_and_start(first: Payment, **balance_change: int) -> Any:
 
 async def set_balance(db: Database, first: Payment) -> None:
     """Moves an untouched balance to the one above."""
-    names = ("added", "drawn", "held", "disputed", "draws", "closed", "chain_net")
+    names = ("added", "drawn", "reserved", "disputed", "counted", "closed", "chain_net")
     balance_change = BalanceChange(payment_id=first.id, **{name: getattr(CHANGED_BALANCE, name) for name in names})
     assert await db.write(balance_change_writes(MERCHANT, balance_change), label="test")
 

@@ -204,7 +204,7 @@ async def test_rows_of_every_revision_are_kept_and_can_be_used(
     assert payment is not None
     assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)
     assert (payment.lifecycle_id, payment.outcome) == ("life-1", Outcome.APPROVED)
-    balance_change = BalanceChange(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
+    balance_change = BalanceChange(payment_id=payment.id, reserved=9200, left_min=0, chain_length=1)
     capture = make_payment(payment_type="CP", referenced_id=payment.id, chain_id=payment.id)
     assert await db.write(start_follow_up_writes(capture, [balance_change]), label="test")
     assert [row.position for row in await list_chain(db, MERCHANT, payment.id, 10)] == [1, 2]

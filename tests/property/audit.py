@@ -45,9 +45,9 @@ class Row:
     mac: bytes | None
     added: int
     drawn: int
-    held: int
+    reserved: int
     disputed: int
-    draws: int
+    counted: int
     chain_length: int
     chain_net: int
 
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def left(self) -> int:
-        return self.amount + self.added - self.drawn - self.held
+        return self.amount + self.added - self.drawn - self.reserved
 
 
 _rows = Statement(sa.text(f"SELECT {', '.join(Row.__dataclass_fields__)} FROM payments ORDER BY position, created_at"))
@@ -118,15 +118,15 @@ def check_row(row: Row, deed: Deed) -> None:
 
 
 def check_balance(row: Row, deed: Deed, memory: Memory) -> None:
-    assert row.held >= 0
+    assert row.reserved >= 0
     assert row.drawn >= 0
-    assert row.drawn + row.held <= row.amount + row.added
+    assert row.drawn + row.reserved <= row.amount + row.added
     assert row.left == memory.left(deed)
     assert row.added == memory.added(deed)
     assert row.disputed == memory.disputed(deed)
     followers = list(memory.followers(deed))
     # Nothing is reserved for what is over.
-    assert row.held == 0 or any(not each.is_done for each in followers)
+    assert row.reserved == 0 or any(not each.is_done for each in followers)
     captured = sum(each.amount for each in followers if each.does in ("capture", "receipt") and each.is_done)
     assert deed.payment_type != "PA" or captured <= deed.amount + row.added
     returned = sum(back.amount for each in followers for back in memory.followers(each, "return"))

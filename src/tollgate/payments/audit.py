@@ -110,7 +110,7 @@ def _check_references(members: Sequence[Payment]) -> _Flaws:
             yield payment, f"it moves {payment.money.currency} in a chain of {first.money.currency}"
 
 
-_SUMS = frozenset({"added", "drawn", "held", "disputed", "chain_net"})
+_SUMS = frozenset({"added", "drawn", "reserved", "disputed", "chain_net"})
 
 
 def _check_balances(members: Sequence[Payment]) -> _Flaws:
@@ -175,9 +175,9 @@ def _check_bounds(members: Sequence[Payment]) -> _Flaws:
 def _list_bounds(payment: Payment, followers: _Followers) -> Iterable[tuple[bool, str]]:
     """Lists what must hold, each with the text of the finding where it does not."""
     balance, total, later = payment.balance, payment.total, followers.get(payment.id, ())
-    yield balance.held >= 0, "less than nothing is reserved on it"
+    yield balance.reserved >= 0, "less than nothing is reserved on it"
     yield balance.drawn >= 0, "less than nothing was taken from it"
-    yield balance.drawn + balance.held <= total, "more was taken from it or reserved on it than it has"
+    yield balance.drawn + balance.reserved <= total, "more was taken from it or reserved on it than it has"
     yield 0 <= balance.disputed <= total, "what is charged back is less than nothing or more than it has"
     if later and payment.payment_type == "PA":
         authorised = payment.money.hundredths + _add_up(filter(_is_done, later), _RAISES_HOLD)

@@ -106,7 +106,7 @@ def _check_request(row: Following, context: ChainContext, terms: Terms, refusals
         return refusals.late
     if balance.closed & ledger.expand_closures(row.barred_by):
         return refusals.closed
-    if row.is_counted and balance.draws >= count_allowed(row, terms):
+    if row.is_counted and balance.counted >= count_allowed(row, terms):
         return refusals.too_many
     return None
 
@@ -142,7 +142,7 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
             payment_id=named.id,
             left_min=-ledger.NO_BOUND if row.draw is Draw.NOTHING else 0,
             left_max=0 if takes_all else ledger.NO_BOUND,
-            draws_max=count_allowed(row, terms) if row.is_counted else ledger.NO_BOUND,
+            counted_max=count_allowed(row, terms) if row.is_counted else ledger.NO_BOUND,
             barred_by=row.barred_by,
         ),
         ledger.BalanceChange(
@@ -200,10 +200,10 @@ def balance_effects(payment: Payment, money_source_id: str | None = None) -> lis
     drawn = 0 if row.draw is Draw.NOTHING else amount + payment.releases
     named = ledger.BalanceChange(
         payment_id=payment.referenced_id,
-        held=0 if is_done else drawn,
+        reserved=0 if is_done else drawn,
         drawn=drawn if is_done else 0,
         added=amount if is_done and row.adds else 0,
-        draws=1 if row.is_counted else 0,
+        counted=1 if row.is_counted else 0,
         closed=payment.closes,
     )
     balance_changes = [named]

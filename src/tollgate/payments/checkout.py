@@ -105,7 +105,7 @@ class CheckoutEnd(msgspec.Struct, frozen=True, kw_only=True):
     is_done: bool
     """The attempt succeeded; otherwise the checkout is open again."""
     is_sole: bool
-    """Only one attempt may succeed."""
+    """Whether no other attempt may succeed beside it."""
     seen_revision: int | None = None
     """The revision of the checkout for which it holds; None means any."""
 

@@ -79,11 +79,11 @@ class Balance(msgspec.Struct, frozen=True, kw_only=True):
     """The sum of incremental authorizations."""
     drawn: int = 0
     """The sum that was captured, released, refunded or reversed."""
-    held: int = 0
+    reserved: int = 0
     """The sum that open follow-ups have reserved."""
     disputed: int = 0
     """The sum that was charged back."""
-    draws: int = 0
+    counted: int = 0
     """The number of captures or rebills, open ones included."""
     closed: int = 0
     """The number of follow-ups that made each closure, open ones included."""
@@ -102,9 +102,9 @@ class BalanceChange(msgspec.Struct, frozen=True, kw_only=True):
     payment_id: PaymentId
     added: int = 0
     drawn: int = 0
-    held: int = 0
+    reserved: int = 0
     disputed: int = 0
-    draws: int = 0
+    counted: int = 0
     closed: int = 0
     chain_length: int = 0
     chain_net: int = 0
@@ -112,7 +112,7 @@ class BalanceChange(msgspec.Struct, frozen=True, kw_only=True):
     left_min: int = -NO_BOUND
     """The least that must be left after the change; `left_max` is the most."""
     left_max: int = NO_BOUND
-    draws_max: int = NO_BOUND
+    counted_max: int = NO_BOUND
     disputed_max: int = NO_BOUND
     """The condition is checked before the change: a sum that is charged back already forbids another."""
     barred_by: int = Closure.NONE
@@ -150,7 +150,7 @@ def _join(one: BalanceChange, other: BalanceChange) -> BalanceChange:
         **{name: getattr(one, name) + getattr(other, name) for name in _DIFFERENCES},
         left_min=max(one.left_min, other.left_min),
         left_max=min(one.left_max, other.left_max),
-        draws_max=min(one.draws_max, other.draws_max),
+        counted_max=min(one.counted_max, other.counted_max),
         disputed_max=min(one.disputed_max, other.disputed_max),
         barred_by=one.barred_by | other.barred_by,
         net_min=max(one.net_min, other.net_min),

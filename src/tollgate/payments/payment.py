@@ -80,7 +80,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def left(self) -> int:
         """The amount that neither completed nor open follow-ups have taken."""
-        return self.total - self.balance.drawn - self.balance.held
+        return self.total - self.balance.drawn - self.balance.reserved
 
     @property
     def taken(self) -> int:

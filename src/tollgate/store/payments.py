@@ -81,15 +81,15 @@ def start_follow_up_writes(
 # ---- balances ----
 
 _SUMS = Balance.__struct_fields__
-_GUARDS = ("left_min", "left_max", "draws_max", "disputed_max", "net_min", "barred_by")
+_GUARDS = ("left_min", "left_max", "counted_max", "disputed_max", "net_min", "barred_by")
 # Typed, because PostgreSQL cannot tell the type of a sum that it is given one part of.
 _changed: dict[str, Any] = {name: payments.c[name] + bind("d", payments.c[name]) for name in _SUMS}
 _bound = {name: sa.bindparam(name, type_=payments.c.amount.type) for name in _GUARDS}
-_left = payments.c.amount + _changed["added"] - _changed["drawn"] - _changed["held"]
+_left = payments.c.amount + _changed["added"] - _changed["drawn"] - _changed["reserved"]
 _balance_change = PAYMENTS.update(
     _left >= _bound["left_min"],
     _left <= _bound["left_max"],
-    _changed["draws"] <= _bound["draws_max"],
+    _changed["counted"] <= _bound["counted_max"],
     payments.c.disputed <= _bound["disputed_max"],
     payments.c.closed.op("&")(_bound["barred_by"]) == ZERO,
     _changed["chain_net"] >= _bound["net_min"],

@@ -76,9 +76,9 @@ payments = _make_table(
     # The balance.
     sa.Column("added", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("drawn", WHOLE, nullable=False, server_default=ZERO),
-    sa.Column("held", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("reserved", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("disputed", WHOLE, nullable=False, server_default=ZERO),
-    sa.Column("draws", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("counted", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("closed", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("chain_length", WHOLE, nullable=False, server_default=ONE),
     sa.Column("chain_net", WHOLE, nullable=False, server_default=ZERO),

@@ -61,7 +61,7 @@ async def test_it_is_written_and_its_amount_reserved_before_it_is_sent(app: App,
     wire.meanwhile = look
     await follow(app, named, "CP", 4_000)
 
-    assert seen == [Balance(held=4_000, draws=1, chain_length=2)]
+    assert seen == [Balance(reserved=4_000, counted=1, chain_length=2)]
 
 
 async def test_a_success_is_answered_signed_entered_in_the_ledger_and_announced(app: App, wire: ScriptedWire) -> None:
@@ -122,7 +122,7 @@ async def test_what_nobody_knows_answers_pending_and_keeps_its_reservation(
     answer = await follow(app, named, payment_type, amount)
 
     assert tell(answer) == (200, "000.200.000")
-    assert (await read(app, named.id)).balance.held == (amount or 9_200)
+    assert (await read(app, named.id)).balance.reserved == (amount or 9_200)
     [job] = await lease_jobs(app)
     assert (job.topic, job.subject_id) == (RecoveryTask.REPEAT, json.loads(answer.body)["id"])
 
@@ -276,7 +276,7 @@ async def test_where_reconcile_was_faster_its_word_is_the_answer(app: App, wire:
     answer = await follow(app, named, "RF", 4_000)
 
     assert tell(answer) == (200, "000.200.000")
-    assert (await read(app, named.id)).balance.held == 4_000
+    assert (await read(app, named.id)).balance.reserved == 4_000
 
 
 async def test_a_final_capture_is_final_at_the_acquirer_and_sets_the_closure(app: App, wire: ScriptedWire) -> None:

@@ -119,7 +119,7 @@ async def test_while_nobody_knows_the_job_stays_and_the_reservation_too(
     assert not await run_recovery_task(app, job)
 
     assert (await read(app, refund_id)).state is State.UNRESOLVED
-    assert (await read(app, named.id)).balance.held == 4_000
+    assert (await read(app, named.id)).balance.reserved == 4_000
     assert [left.id for left in await lease_again(app)] == [job.id]
 
 
@@ -149,7 +149,7 @@ async def test_a_started_follow_up_past_its_deadline_is_repeated_and_not_forgott
 
     unresolved = await read(app, left.id)
     assert (unresolved.state, unresolved.result_code) == (State.UNRESOLVED, "000.200.000")
-    assert (await read(app, named.id)).balance.held == 4_000
+    assert (await read(app, named.id)).balance.reserved == 4_000
     wire.script = [UNKNOWN, APPROVED]
     assert await run_only_job(app)
     assert (await read(app, left.id)).state is State.APPROVED

@@ -72,7 +72,7 @@ def holds(payment: Payment, balance_change: BalanceChange) -> bool:
     before, after = payment.balance, replace(payment, balance=apply_balance_change(payment.balance, balance_change))
     return (
         balance_change.left_min <= after.left <= balance_change.left_max
-        and after.balance.draws <= balance_change.draws_max
+        and after.balance.counted <= balance_change.counted_max
         and before.disputed <= balance_change.disputed_max
         and not before.closed & expand_closures(balance_change.barred_by)
         and after.balance.chain_net >= balance_change.net_min

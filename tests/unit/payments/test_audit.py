@@ -185,10 +185,10 @@ def test_every_member_of_every_balance_is_counted_again(member: str, place: int)
 
 
 BOUNDS: dict[str, tuple[Callable[[], Chain], int, str]] = {
-    "held": (lambda: [make_payment(balance=Balance(held=-1))], 0, "less than nothing is reserved on it"),
+    "held": (lambda: [make_payment(balance=Balance(reserved=-1))], 0, "less than nothing is reserved on it"),
     "drawn": (lambda: [make_payment(balance=Balance(drawn=-1))], 0, "less than nothing was taken from it"),
     "drawn and held": (
-        lambda: [make_payment(amount=10, balance=Balance(drawn=6, held=5))],
+        lambda: [make_payment(amount=10, balance=Balance(drawn=6, reserved=5))],
         0,
         "more was taken from it or reserved on it than it has",
     ),

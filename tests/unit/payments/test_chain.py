@@ -54,7 +54,7 @@ def refuse(wanted: FollowUpRequest, named: Payment, first: Payment | None = None
 
 
 def test_captures_draw_up_to_what_is_left_and_not_a_hundredth_more() -> None:
-    named = make_payment("PA", balance=Balance(drawn=3_000, held=2_000))
+    named = make_payment("PA", balance=Balance(drawn=3_000, reserved=2_000))
 
     assert plan(request("CP", 5_000), named).money == Money(5_000, "EUR")
     assert refuse(request("CP", 5_001), named) == "700.400.100"
@@ -86,7 +86,7 @@ def test_a_reversal_of_money_takes_all_of_it_untouched(payment_type: str) -> Non
     assert plan(request("RV", 10_000), named, first).following.action is Action.REVERSAL
     assert refuse(request("RV", 9_999), named, first) == "700.400.300"
     assert refuse(request("RV"), replace(named, balance=Balance(drawn=1)), first) == "700.400.300"
-    assert refuse(request("RV"), replace(named, balance=Balance(held=1)), first) == "700.400.300"
+    assert refuse(request("RV"), replace(named, balance=Balance(reserved=1)), first) == "700.400.300"
     assert refuse(request("RV", 9_999), replace(named, balance=Balance(drawn=1)), first) == "700.400.300"
 
 
@@ -128,14 +128,14 @@ def test_what_a_failed_capture_left_on_a_closed_authorization_can_still_be_rever
 
 
 def test_an_authorization_may_be_captured_so_often_and_no_more() -> None:
-    named = make_payment("PA", balance=Balance(draws=2))
+    named = make_payment("PA", balance=Balance(counted=2))
 
     plan(request("CP", 1), named, captures_max=3)
     assert refuse(request("CP", 1), named, captures_max=2) == "700.400.100"
 
 
 def test_the_channel_says_how_often_a_payment_may_be_rebilled() -> None:
-    named = make_payment("DB", balance=Balance(draws=2))
+    named = make_payment("DB", balance=Balance(counted=2))
 
     assert refuse(request("RB", 1), named, rebills_max=2) == "700.500.001"
     plan(request("RB", 1), named, rebills_max=3)
@@ -326,8 +326,8 @@ def test_balances_counted_again_are_those_that_were_moved_step_by_step() -> None
     assert life[first.id].balance == Balance(
         added=700,
         drawn=9_700,
-        held=1_000,
-        draws=3,
+        reserved=1_000,
+        counted=3,
         closed=Closure.CAPTURES | Closure.INCREMENTS,
         chain_length=6,
         chain_net=3_700,

@@ -167,7 +167,7 @@ def test_only_an_attempt_with_a_result_is_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "drawn", "held", "draws"),
+    ("outcome", "drawn", "reserved", "counted"),
     [
         (Outcome.APPROVED, 4_000, -4_000, 0),
         (Outcome.DECLINED, 0, -4_000, -1),
@@ -175,15 +175,15 @@ def test_only_an_attempt_with_a_result_is_decided() -> None:
     ],
 )
 def test_a_result_turns_the_reservation_into_a_draw_or_gives_it_back(
-    outcome: Outcome, drawn: int, held: int, draws: int
+    outcome: Outcome, drawn: int, reserved: int, counted: int
 ) -> None:
     [balance_change] = complete(started(), Verdict(outcome=outcome, code="800.100.151"), NOON).balance_changes
 
-    assert (balance_change.payment_id, balance_change.drawn, balance_change.held, balance_change.draws) == (
+    assert (balance_change.payment_id, balance_change.drawn, balance_change.reserved, balance_change.counted) == (
         FIRST.id,
         drawn,
-        held,
-        draws,
+        reserved,
+        counted,
     )
     assert balance_change.chain_length == 0
 

@@ -22,16 +22,16 @@ from unit.payments.samples import TERMS, add, holds, link_alone, make_payment, m
 AMOUNTS = (None, 1, 4_000, 9_999, 10_000, 10_001, 14_000, 10**12)
 BALANCES = [
     Balance(),
-    Balance(drawn=4_000, draws=1),
-    Balance(held=4_000, draws=1),
-    Balance(drawn=6_000, held=4_000, draws=2),
+    Balance(drawn=4_000, counted=1),
+    Balance(reserved=4_000, counted=1),
+    Balance(drawn=6_000, reserved=4_000, counted=2),
     Balance(drawn=10_000, chain_net=10_000),
     Balance(drawn=10_000, chain_net=-10_000),
     Balance(added=4_000, drawn=13_999),
     Balance(disputed=10_000, chain_net=-10_000),
     Balance(disputed=1, chain_net=-20_000),
     Balance(chain_net=-5_000),
-    Balance(draws=98),
+    Balance(counted=98),
     *(Balance(closed=sum(closures)) for count in range(1, 5) for closures in combinations(Closure, count)),
     *(Balance(closed=2 * closure) for closure in Closure),
 ]
@@ -117,7 +117,7 @@ def check_completed(
     kept = move(reserved, chain.list_completion_changes(attempt, replace(attempt, state=State.APPROVED)))
     after = replace(context.named, balance=kept[context.named.id])
     assert after.left == replace(context.named, balance=reserved[context.named.id]).left + _count_added(attempt)
-    assert after.balance.held == context.named.balance.held
+    assert after.balance.reserved == context.named.balance.reserved
     assert after.balance.closed == context.named.balance.closed + attempt.closes
 
 
