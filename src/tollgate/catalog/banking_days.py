@@ -2,8 +2,6 @@
 What happens on a banking day is not known here.
 """
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 _ONE_DAY = timedelta(days=1)

@@ -1,7 +1,5 @@
 """The brands as rows: how each is charged, and what its numbers look like. They are read in `brands`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial

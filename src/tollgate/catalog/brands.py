@@ -1,7 +1,5 @@
 """Finds a brand by its code or by a card number, and checks numbers. The rows are in `brand_rows`."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
 from types import MappingProxyType

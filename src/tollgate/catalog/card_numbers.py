@@ -3,8 +3,6 @@
 Digits of any script count, and so do digits with separators between them.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

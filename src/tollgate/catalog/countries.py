@@ -2,8 +2,6 @@
 Names of countries are not kept here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

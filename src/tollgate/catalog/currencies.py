@@ -2,8 +2,6 @@
 Codes that count no money (metals, tests) are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Declines by the content of a request, as rows in the order of their checks. No content is declined elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet

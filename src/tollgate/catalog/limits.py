@@ -2,8 +2,6 @@
 Shapes bound single values; nothing is measured here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tollgate.values import DAY, HOUR, MINUTE, Instant

@@ -4,8 +4,6 @@ The mandate itself, its id and its date, is written when the debit is made.
 
 # ruff: noqa: RUF001, other scripts have letters that look like ours
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

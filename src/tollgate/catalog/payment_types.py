@@ -1,7 +1,5 @@
 """The payment types of the interface as rows. Moves of state are decided in `payments`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum

@@ -2,8 +2,6 @@
 Countries without a row take any text; whether an address exists is for the issuer to check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """The money transfers that need a purpose code. The meaning of a code is between the merchant and the acquirer."""
 
-from __future__ import annotations
-
 PURPOSE_CODE_COUNTRIES: frozenset[str] = frozenset()
 """Recipients' countries (alpha-3) to which no money is transferred without a purpose code.
 

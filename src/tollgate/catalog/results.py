@@ -1,7 +1,5 @@
 """The result catalogue: every code of the gateway with its group and its HTTP status. The rows are in `result_rows`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple

@@ -2,8 +2,6 @@
 What a return moves is not known here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The row of a cross-field rule, the situation of a request, and checks that many rules share. No rule is here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, KeysView
 from dataclasses import dataclass
 from typing import Protocol, overload

@@ -1,7 +1,5 @@
 """Applies the cross-field rules to a request and lists every fault. The rows are in `rule_rows`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache

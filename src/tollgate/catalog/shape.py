@@ -1,7 +1,5 @@
 """The shapes that a single text value can have to match. No parameter is named here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass

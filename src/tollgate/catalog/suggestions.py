@@ -1,7 +1,5 @@
 """Suggests the known parameter that an unknown name probably means. Nothing is logged or answered here."""
 
-from __future__ import annotations
-
 import re
 from difflib import get_close_matches
 from functools import lru_cache

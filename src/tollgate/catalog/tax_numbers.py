@@ -1,7 +1,5 @@
 """The check digits of tax numbers: CPF (persons) and CNPJ (companies) of Brazil. Rules are elsewhere."""
 
-from __future__ import annotations
-
 import re
 
 _MARKS = str.maketrans("", "", ".-/ ")

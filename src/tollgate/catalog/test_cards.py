@@ -1,7 +1,5 @@
 """Test cards, test accounts and simulator overrides. What a live acquirer does with them is not known here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum

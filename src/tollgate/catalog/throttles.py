@@ -3,8 +3,6 @@
 On a live host every limit is on. On a test host the configuration switches them on, but for the checkout's status.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The mobile wallets of the interface, and their sheets in the browser. Their tokens are opened in the vault."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType

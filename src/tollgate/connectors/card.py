@@ -1,7 +1,5 @@
 """The card connector: how a payment with a card begins. Everything after that is in acquiring."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

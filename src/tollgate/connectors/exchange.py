@@ -1,7 +1,5 @@
 """The requests and replies between connectors and wires: a connector yields requests and returns a verdict. No I/O."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping
 from typing import Protocol, TypeAlias, TypeVar
 

@@ -1,7 +1,5 @@
 """The redirect connector: a session at a bank or provider, on whose page the shopper decides. No page is shown here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal

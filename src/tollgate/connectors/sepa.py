@@ -3,8 +3,6 @@
 The files of the banks are in sepa_files and sepa_returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum

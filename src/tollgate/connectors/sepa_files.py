@@ -3,8 +3,6 @@
 Which instructions belong into a file is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence as Series

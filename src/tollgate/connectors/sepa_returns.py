@@ -3,8 +3,6 @@
 What a return does to a payment is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime

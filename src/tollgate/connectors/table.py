@@ -1,7 +1,5 @@
 """The connector of each protocol. The protocols themselves are in their own modules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tollgate.catalog.brand_rows import Protocol

@@ -3,8 +3,6 @@
 No answer decides about a payment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Account numbers in fields that are no accounts: they are found, and refused or masked. Nothing is charged here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The accounts of requests: cards, tokens, bank and virtual accounts. Nothing is sealed or stored here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 

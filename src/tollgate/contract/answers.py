@@ -1,7 +1,5 @@
 """The JSON answers about payments and refusals. The order of keys is the one that clients have recorded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

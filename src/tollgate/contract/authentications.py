@@ -1,7 +1,5 @@
 """The fields about authenticating the shopper, and those that are missing when it begins. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tollgate.catalog.parameters.names import WORDS

@@ -1,7 +1,5 @@
 """The description of a checkout for the payment form: its amount, its brands and the fields to ask for. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any

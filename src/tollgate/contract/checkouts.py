@@ -1,7 +1,5 @@
 """Requests and answers about checkouts: the prepared fields, and those that the payment form may add. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 

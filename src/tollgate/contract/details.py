@@ -1,7 +1,5 @@
 """Groups of parameters as the structures of an order. No rule about their content is checked here."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The fields of a request: decoded and checked against the catalogue. Their meaning is read elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Requests about earlier payments. Whether a payment may follow another is decided elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tollgate.catalog import codes

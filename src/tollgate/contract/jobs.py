@@ -1,7 +1,5 @@
 """The plan of a schedule, read from `job.*` and answered again. What a schedule charges is not read here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import msgspec

@@ -1,7 +1,5 @@
 """Requests and answers about payment links, and the content of their pages. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -1,7 +1,5 @@
 """Checks that a well-formed order can fail before anything is sent, each with its own result code. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date

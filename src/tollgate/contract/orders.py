@@ -1,7 +1,5 @@
 """Orders, read from the fields of a request or recalled from a stored payment. Nothing is sent here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 

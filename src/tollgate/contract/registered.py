@@ -1,7 +1,5 @@
 """Fields of payments that use a registration or create one. Nothing is stored here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 

@@ -1,7 +1,5 @@
 """Requests and answers about registrations. Nothing is stored here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests and answers about lists of payments and settlement reports. Sums are those of the ledger."""
 
-from __future__ import annotations
-
 import hmac
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,7 +1,5 @@
 """Requests and answers about schedules, and the fields of their payments. Plans are read in `jobs`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """The addresses that a shopper is sent to, and the shopper tokens in them. The pages are made elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Mapping

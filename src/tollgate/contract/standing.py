@@ -1,7 +1,5 @@
 """Payments of a series, in the newer and in the older parameters, which meet nowhere else. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any

@@ -3,8 +3,6 @@
 A row is returned as it is found, even where it cannot be decoded any more; what is wrong with it is decided elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar

@@ -3,8 +3,6 @@
 What a stage means is decided elsewhere; here only one of two who move it at once succeeds.
 """
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from tollgate.payments.authentication import AuthenticationRow, Stage

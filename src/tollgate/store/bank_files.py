@@ -1,7 +1,5 @@
 """Files for banks: written once, sealed, one for each creditor, scheme, day and sequence. What they say is sealed."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import msgspec

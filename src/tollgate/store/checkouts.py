@@ -1,7 +1,5 @@
 """Checkouts and the scripts of their pages. Whether a change is allowed is decided before."""
 
-from __future__ import annotations
-
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert

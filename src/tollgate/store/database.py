@@ -3,8 +3,6 @@
 What is specific to one database lives in its driver.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import deque

@@ -3,8 +3,6 @@
 What a row means is decided by the module of its table; how batches are gathered and sent, by the drivers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

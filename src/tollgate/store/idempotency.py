@@ -1,7 +1,5 @@
 """Idempotency keys and the answers stored for them. Answers are signed before they arrive here."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import msgspec

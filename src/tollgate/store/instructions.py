@@ -3,8 +3,6 @@
 Every change names the state it expects, so a file and a cancellation never both have one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """Jobs that are owed and events to be announced. What a job does is decided by the workers."""
 
-from __future__ import annotations
-
 import msgspec
 import sqlalchemy as sa
 

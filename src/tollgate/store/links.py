@@ -3,8 +3,6 @@
 Every change names what it expects, so that of two who do the same one has no effect.
 """
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 
 from tollgate.payments.checkout import Checkout, CheckoutState, LinkState, PaymentLink

@@ -1,7 +1,5 @@
 """Merchants, channels, credentials and wallet keys. Caching them is done elsewhere."""
 
-from __future__ import annotations
-
 import msgspec
 import sqlalchemy as sa
 

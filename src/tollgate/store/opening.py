@@ -3,8 +3,6 @@
 No row is read or written here but settings.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from threading import Lock
 

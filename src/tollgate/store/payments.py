@@ -3,8 +3,6 @@
 What may follow what, and whether a completion is right, is decided before.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The driver of PostgreSQL. Statements are made elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 What a row means is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 Faults of SQLite are in its driver.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Registrations and the accounts sealed in them. Whether a change is allowed is decided before."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 

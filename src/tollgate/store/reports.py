@@ -4,8 +4,6 @@ Lists are sorted by time and then by id, and a page begins after a place in that
 what the first one costs. Only a numbered page skips rows, and their number is bounded by who asks.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -3,8 +3,6 @@
 How long data is kept is decided elsewhere.
 """
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import msgspec

@@ -3,8 +3,6 @@
 Every change names the state it expects, so that of two processes that do the same one has no effect.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 

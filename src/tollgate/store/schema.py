@@ -1,7 +1,5 @@
 """Tables, columns and indexes of both databases. How rows become structs is decided elsewhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sqlalchemy as sa

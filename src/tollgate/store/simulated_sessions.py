@@ -3,8 +3,6 @@
 What the statuses mean is known to the sandbox; on a live host the table stays empty.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from tollgate.store.codec import Codec

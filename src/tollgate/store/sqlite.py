@@ -1,7 +1,5 @@
 """The driver of the embedded SQLite database. Statements are made elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -3,8 +3,6 @@
 Running them is the drivers' work.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

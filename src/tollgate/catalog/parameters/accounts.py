@@ -2,8 +2,6 @@
 Which of them a brand needs is a rule.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, REQUIRED, SEAL, Parameter, Use, mount, plain, several
 from tollgate.catalog.shape import BIC, COUNTRY2, DATE, IBAN, choice, digits, name, pattern, text
 

@@ -2,8 +2,6 @@
 Accounts and people have their own files.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.row import (
     AMOUNT,

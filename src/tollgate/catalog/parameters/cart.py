@@ -2,8 +2,6 @@
 How many there may be is a limit and a rule.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog import shape
 from tollgate.catalog.parameters.row import AMOUNT, CONDITIONAL, EXACT_AMOUNT, OPEN, Parameter, mount, plain, several
 

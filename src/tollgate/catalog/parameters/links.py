@@ -2,8 +2,6 @@
 What it pays for is described by the rows of any checkout.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.row import OPEN, Use, mount, plain, several
 from tollgate.catalog.shape import BOOLEAN, choice, number, pattern

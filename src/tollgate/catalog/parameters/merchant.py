@@ -2,8 +2,6 @@
 Its billing and shipping addresses are mounted in places.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.parameters.row import EXACT_AMOUNT, HYPHEN_POSTCODE, OPEN, Parameter, mount, plain, several
 from tollgate.catalog.shape import COUNTRY2, COUNTRY_NUMERIC, pattern, text
 

@@ -1,7 +1,5 @@
 """The one table of parameters, and how a sent name finds its row. Values are not checked here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

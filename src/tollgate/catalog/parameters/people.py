@@ -2,8 +2,6 @@
 The rows of the customer are mounted a second time in the last table.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.parameters import row
 from tollgate.catalog.shape import BOOLEAN, COUNTRY3, DATE, RECENT_DATE, choice, digits, number, pattern, text
 

@@ -2,8 +2,6 @@
 Pairing of fields is left to the rules.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.parameters import row
 from tollgate.catalog.shape import COUNTRY2, DATE, choice, digits, text
 

@@ -2,8 +2,6 @@
 When a schedule is due is not computed here.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog import shape
 from tollgate.catalog.parameters.row import CONDITIONAL, OPEN, REQUIRED, Use, mount, plain, several
 

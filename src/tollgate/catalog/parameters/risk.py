@@ -2,8 +2,6 @@
 The custom keys for the simulator are in `test_cards`.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.parameters.row import AMOUNT, CONDITIONAL, OPEN, Parameter, Use, mount, plain, several
 from tollgate.catalog.shape import BOOLEAN, CURRENCY, TIMESTAMP, amount, choice, digits, pattern, text
 

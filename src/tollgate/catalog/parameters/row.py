@@ -1,7 +1,5 @@
 """The row of a parameter, and how rows are mounted under a prefix. The rows are in the files of the groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, Flag, auto

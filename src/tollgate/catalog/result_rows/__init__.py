@@ -1,7 +1,5 @@
 """Result codes as rows, a table per group of codes. No logic and no HTTP here: `results` joins the tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tollgate.catalog.result_rows.account import ACCOUNT, AMOUNT, REGISTRATION

@@ -1,7 +1,5 @@
 """Result rows of card, bank, wallet and registration data that cannot be used, and of amounts. No bank declines."""
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 ACCOUNT = join_causes(

@@ -1,7 +1,5 @@
 """Result rows of what went through, what is still open, and of disputes over what went through. No refusals."""
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 SUCCESS = join_causes(

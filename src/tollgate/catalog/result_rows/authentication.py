@@ -1,7 +1,5 @@
 """Result rows of shoppers who had to prove themselves, to the issuer or a bank, and did not. No declines."""
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 SOFT_DECLINE = join_causes(

@@ -1,7 +1,5 @@
 """Result rows of a no from the bank, from a block list, or from counting. No faults in the shape of a request."""
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 BANK = join_causes(

@@ -1,7 +1,5 @@
 """Result rows of who the shopper is and where: names, contact, address. Nothing about accounts and money."""
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 CONTACT = join_causes(

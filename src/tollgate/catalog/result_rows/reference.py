@@ -1,7 +1,5 @@
 """Result rows of follow-ups (capture, refund, reversal ...) that the payment they name does not allow. No declines."""
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 REFERENCE = join_causes(

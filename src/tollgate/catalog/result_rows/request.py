@@ -3,8 +3,6 @@
 Faults in account, person or amount have tables of their own.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 FORMAT = join_causes(

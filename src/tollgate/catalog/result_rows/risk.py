@@ -3,8 +3,6 @@
 Rules of our own that count and compare are not here but in `declined`.
 """
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 RISK = join_causes(

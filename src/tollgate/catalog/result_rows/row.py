@@ -1,7 +1,5 @@
 """The row of a result code, and its cause. The HTTP status of a group is joined in `results`."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Result rows of broken lines and broken machines, ours and those of others. What a party decided is not trouble."""
 
-from __future__ import annotations
-
 from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
 COMMUNICATION = join_causes(

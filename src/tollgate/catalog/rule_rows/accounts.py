@@ -1,7 +1,5 @@
 """Rules of brands and accounts. Whether a number fits its brand is a result, not a rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tollgate.catalog.brand_rows import AccountType, Brand

@@ -1,7 +1,5 @@
 """Rules of carts and sellers. Sums are not compared, because merchants round in their own ways."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tollgate.catalog.limits import LIMITS

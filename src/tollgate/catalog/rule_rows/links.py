@@ -1,7 +1,5 @@
 """Rules of payment links. The rules that they share with checkouts are in `requests`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tollgate.catalog.brand_rows import AccountType

@@ -1,7 +1,5 @@
 """Rules of customers and addresses: which fields call for others. Lenient channels take any subset of a customer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tollgate.catalog.rule import Check, Fields, Rule, Situation, all_or_none, fault_missing, needs

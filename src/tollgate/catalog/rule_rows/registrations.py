@@ -1,7 +1,5 @@
 """Rules of requests about registrations. Whether the state of a registration allows a request is a result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from tollgate.catalog.parameters.names import PARAMETERS, first_word

@@ -1,7 +1,5 @@
 """Rules of the request as a whole: its required fields and types. Accounts and people have their own tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import date
 

@@ -3,8 +3,6 @@
 Whether the payment continues is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The messages of EMV 3-D Secure 2: the names and lengths of their members. What an answer means is not known here."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Annotated, TypeVar

@@ -1,7 +1,5 @@
 """The result codes, the answered fields and the proof of an authentication. No message is read here."""
 
-from __future__ import annotations
-
 from tollgate.connectors.threeds.exchanges import EXPIRED, MALFORMED, UNANSWERED, UNREACHABLE
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
 from tollgate.payments.order import Authentication

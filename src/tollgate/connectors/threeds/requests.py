@@ -3,8 +3,6 @@
 Whether an authentication happens is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

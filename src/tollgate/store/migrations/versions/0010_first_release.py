@@ -1,7 +1,5 @@
 """The tables of the first release. Their statements stand beside it, one file for each database."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from alembic import op
