@@ -219,9 +219,9 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
         path.write_text(text.replace(edit.before, edit.text + edit.before, 1), "utf-8")
     store = folder / "src" / "tollgate" / "store"
     (store / "migrations" / "versions" / "0011_holidays.py").write_text(MIGRATION, "utf-8")
-    opening = (store / "opening.py").read_text("utf-8")
-    (store / "opening.py").write_text(
-        opening.replace('FIRST, HEAD = "0010", "0010"', 'FIRST, HEAD = "0010", "0011"'), "utf-8"
+    migrating = (store / "migrating.py").read_text("utf-8")
+    (store / "migrating.py").write_text(
+        migrating.replace('FIRST, HEAD = "0010", "0010"', 'FIRST, HEAD = "0010", "0011"'), "utf-8"
     )
     variables = {"PYTHONPATH": str(folder / "src")}
     with GatewayProcess(folder / "data") as gateway:

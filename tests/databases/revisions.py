@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 
 from databases.samples import CHANNEL, MERCHANT
 from tollgate.store.database import Database
-from tollgate.store.opening import VERSIONS
+from tollgate.store.migrating import VERSIONS
 from tollgate.store.statements import Dialect, Statement
 
 _PAYMENT = {

@@ -19,9 +19,9 @@ from databases.samples import MERCHANT, make_payment
 from postgres import PostgresCluster
 from tollgate.payments.ledger import UNTOUCHED, BalanceChange
 from tollgate.payments.payment import Outcome
-from tollgate.store import opening as migrating
-from tollgate.store import postgres, sqlite
+from tollgate.store import migrating, postgres, sqlite
 from tollgate.store.database import WrongSchema
+from tollgate.store.opening import open_database
 from tollgate.store.payments import find_payment, list_chain, start_follow_up_writes
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import COMPILERS, Dialect, Statement
@@ -46,7 +46,7 @@ def render_schema(dialect: Dialect) -> list[str]:
 
 
 async def test_an_empty_database_reaches_the_newest_revision(make_url: Callable[[], str]) -> None:
-    db = await migrating.open_database(make_url())
+    db = await open_database(make_url())
 
     assert await db.fetch(Statement(sa.text(migrating.READ_REVISION)), {}) == [(migrating.HEAD,)]
     assert await db.find_trouble() is None
@@ -61,7 +61,7 @@ async def test_whoever_expects_a_store_makes_none_in_an_empty_database(
     name = url.rpartition("/")[2]
 
     with pytest.raises(WrongSchema, match=f"/{name} has no tables of Tollgate") as refused:
-        await migrating.open_database(url, read_only=read_only, must_exist=True)
+        await open_database(url, read_only=read_only, must_exist=True)
 
     assert "@" not in str(refused.value)
     assert cluster.run_sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name).strip() == "0"
@@ -72,25 +72,25 @@ async def test_a_database_from_before_the_first_release_is_refused(
     make_url: Callable[[], str], *, must_exist: bool
 ) -> None:
     url = make_url()
-    db = await migrating.open_database(url)
+    db = await open_database(url)
     await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '0009'"), is_write=True), {})
     await db.close()
 
     with pytest.raises(WrongSchema, match=r"revision 0009.*before the first release.*name an empty folder"):
-        await migrating.open_database(url, must_exist=must_exist)
+        await open_database(url, must_exist=must_exist)
 
 
 async def test_opening_again_changes_nothing(make_url: Callable[[], str]) -> None:
     url = make_url()
-    await (await migrating.open_database(url)).close()
-    db = await migrating.open_database(url)
+    await (await open_database(url)).close()
+    db = await open_database(url)
 
     assert await db.fetch(Statement(sa.text(migrating.READ_REVISION)), {}) == [(migrating.HEAD,)]
     await db.close()
 
 
 async def test_migrated_sqlite_has_exactly_the_tables_of_the_metadata(tmp_path: Path) -> None:
-    db = await migrating.open_database(str(tmp_path / "store.db"))
+    db = await open_database(str(tmp_path / "store.db"))
     stored = await db.fetch(
         Statement(sa.text("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'alembic%'")), {}
     )
@@ -117,7 +117,7 @@ async def test_migrated_postgresql_has_exactly_the_tables_of_the_metadata(
 async def test_several_tasks_may_migrate_one_empty_database_at_once(make_url: Callable[[], str]) -> None:
     url = make_url()
 
-    databases = await asyncio.gather(*[migrating.open_database(url) for _ in range(4)])
+    databases = await asyncio.gather(*[open_database(url) for _ in range(4)])
 
     for db in databases:
         assert await db.find_trouble() is None
@@ -161,7 +161,7 @@ async def test_a_process_that_prepares_a_migration_keeps_nobody_waiting(
         return texts
 
     monkeypatch.setattr("tollgate.store.sqlite.make_missing_statements", migrate_first)
-    db = await migrating.open_database(f"sqlite:///{path}")
+    db = await open_database(f"sqlite:///{path}")
 
     assert await db.fetch_one(Statement(sa.text(migrating.READ_REVISION)), {}) == (migrating.HEAD,)
     assert seen == [None]
@@ -170,16 +170,16 @@ async def test_a_process_that_prepares_a_migration_keeps_nobody_waiting(
 
 async def test_a_reader_refuses_tables_that_are_not_there_yet(cluster: PostgresCluster) -> None:
     with pytest.raises(WrongSchema, match="tollgate migrate"):
-        await migrating.open_database(cluster.create_database(), read_only=True)
+        await open_database(cluster.create_database(), read_only=True)
 
 
 async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
-    db = await migrating.open_database(url)
+    db = await open_database(url)
     await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '9999'"), is_write=True), {})
     await db.close()
 
     with pytest.raises(WrongSchema, match="9999"):
-        await migrating.open_database(url)
+        await open_database(url)
 
 
 # ---- from every earlier revision, with data in it ----
@@ -193,11 +193,11 @@ async def test_rows_of_every_revision_are_kept_and_can_be_used(
     with monkeypatch.context() as patch:
         for module in (migrating, postgres, sqlite):
             patch.setattr(module, "HEAD", revision)
-        old = await migrating.open_database(url)
+        old = await open_database(url)
         filled = await fill_tables(old, REVISION_ROWS[revision])
         await old.close()
 
-    db = await migrating.open_database(url)
+    db = await open_database(url)
 
     assert await count_rows(db, filled) == dict.fromkeys(filled, 1)
     payment = await find_payment(db, MERCHANT, "8a")

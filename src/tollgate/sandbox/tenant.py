@@ -9,6 +9,7 @@ import msgspec
 
 from tollgate.payments.merchants import Channel, Creditor, Merchant
 from tollgate.sandbox.wallets import issuing
+from tollgate.sandbox.wallets.provider import TokenRequest
 from tollgate.store import merchants, opening
 from tollgate.store.database import Database
 from tollgate.values import ChannelId, Instant, MerchantId, make_id
@@ -109,7 +110,7 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
 
 async def make_token(database: Database, keyring: Keyring, entity_id: str | None, **wanted: Any) -> str | None:
     """Makes a wallet token for a channel, or for the tenant's strict one; None if the channel lacks its wallet keys."""
-    request = issuing.TokenRequest(**wanted)
+    request = TokenRequest(**wanted)
     tenant = await ensure_tenant(database, keyring, request.made_at)
     return await issuing.make_wallet_token(database, keyring, entity_id or tenant.entity_id, request)
 

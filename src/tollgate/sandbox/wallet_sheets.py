@@ -13,7 +13,8 @@ from tollgate.contract import checkouts, orders
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import get_open_checkout, open_prepared
 from tollgate.payments.checkout import Checkout
-from tollgate.sandbox.wallets.issuing import TokenRequest, make_wallet_token
+from tollgate.sandbox.wallets.issuing import make_wallet_token
+from tollgate.sandbox.wallets.provider import TokenRequest
 from tollgate.values import Money, NotFound, Refusal
 from tollgate.web.pages.rendering import ANYWHERE, Pages
 from tollgate.web.request import Access, Reply, Request, Routes

@@ -9,7 +9,7 @@ import asyncpg
 
 from tollgate.store import database, statements
 from tollgate.store.hot import HOT_WRITES, HotWrite, Row
-from tollgate.store.opening import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
+from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchWriter
 from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, get_fate, persist
 

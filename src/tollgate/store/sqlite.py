@@ -17,7 +17,7 @@ import apsw
 
 from tollgate.store import database, statements
 from tollgate.store.hot import HotWrite, Row, Run
-from tollgate.store.opening import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
+from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 
 Batch = TypeVar("Batch")
 

@@ -17,7 +17,8 @@ from tollgate.operations.app import App, Call
 from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
 from tollgate.payments.accounts import CardAccount, OpenedCard
 from tollgate.payments.payment import IdempotencyKey
-from tollgate.sandbox.wallets.issuing import TokenRequest, ensure_wallets, make_wallet_token
+from tollgate.sandbox.wallets.issuing import ensure_wallets, make_wallet_token
+from tollgate.sandbox.wallets.provider import TokenRequest
 from tollgate.store.merchants import insert_channel
 from tollgate.values import DAY, HOUR, ChannelId, FixedClock, Secret
 from tollgate.vault.keyring import KeyringError, make_keyring

@@ -13,7 +13,8 @@ from tollgate.operations.accounts import open_wallet
 from tollgate.operations.app import Call
 from tollgate.payments.accounts import OpenedCard
 from tollgate.sandbox.tenant import Tenant, ensure_tenant
-from tollgate.sandbox.wallets.issuing import TokenRequest, make_wallet_token
+from tollgate.sandbox.wallets.issuing import make_wallet_token
+from tollgate.sandbox.wallets.provider import TokenRequest
 from tollgate.store.merchants import list_wallet_keys
 from tollgate.store.opening import get_setting, list_settings, put_setting
 from tollgate.values import MINUTE, ChannelId, Secret

@@ -9,7 +9,7 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from tollgate.store.database import WrongSchema
-from tollgate.store.opening import FIRST, HEAD, VERSIONS, make_missing_statements, refuse_old_schema
+from tollgate.store.migrating import FIRST, HEAD, VERSIONS, make_missing_statements, refuse_old_schema
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import Dialect
 
@@ -63,7 +63,7 @@ def test_the_oldest_revision_is_the_one_the_code_names() -> None:
 
 def test_alembic_is_not_imported_until_something_is_missing() -> None:
     text = (
-        "import sys; import tollgate.store.sqlite, tollgate.store.postgres; from tollgate.store.opening import *;"
+        "import sys; import tollgate.store.sqlite, tollgate.store.postgres; from tollgate.store.migrating import *;"
         "make_missing_statements(Dialect.SQLITE, HEAD); sys.exit('alembic' in sys.modules)"
     )
 

@@ -11,40 +11,12 @@ import msgspec
 from tollgate.catalog.wallets import Wallet
 from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
 from tollgate.payments.accounts import SigningKey, WalletPublic
+from tollgate.sandbox.wallets.provider import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
 from tollgate.store.database import Database
 from tollgate.store.merchants import insert_wallet_key, list_wallet_keys
 from tollgate.values import ChannelId, Instant, RandomBytes, system_random_bytes
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.wallets.loading import make_wallet_key
-
-MERCHANT_IDENTIFIER = "merchant.tollgate-sandbox"
-GATEWAY_IDENTIFIER = "gateway:tollgate-sandbox"
-
-
-class TokenRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The number is that of a test card, so it is no secret."""
-
-    wallet: Wallet
-    made_at: Instant
-    number: str
-    expiry_month: str
-    expiry_year: str
-    amount_hundredths: int
-    currency: str
-
-
-class Provider(msgspec.Struct, frozen=True, kw_only=True):
-    """The secrets of the simulated provider, and the public halves of the channels' keys."""
-
-    roots: tuple[str, ...]
-    """Root certificates as PEM, which the channels trust."""
-    certificates: tuple[bytes, bytes]
-    """Leaf and intermediate."""
-    leaf_key: bytes
-    signing_key: bytes
-    recipients: dict[str, bytes]
-    """The public keys, by wallet, to which tokens are encrypted."""
-
 
 _SETTING = "sandbox_wallets"
 

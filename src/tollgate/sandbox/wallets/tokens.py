@@ -23,7 +23,7 @@ from joserfc.jwk import RSAKey
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.wallets import Wallet
-from tollgate.sandbox.wallets.issuing import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
+from tollgate.sandbox.wallets.provider import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
 from tollgate.values import DAY, Instant, RandomBytes, to_datetime
 
 _Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
