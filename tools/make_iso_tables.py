@@ -15,8 +15,6 @@ CURRENCIES_HEAD = '''"""ISO 4217 currencies, written by tools/make_iso_tables.py
 Codes that count no money (metals, tests) are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -41,8 +39,6 @@ CURRENCIES: Mapping[str, Currency] = MappingProxyType({row[0]: Currency(*row) fo
 COUNTRIES_HEAD = '''"""ISO 3166-1 countries, written by tools/make_iso_tables.py: do not edit.
 Names of countries are not kept here.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -163,7 +163,7 @@ def test_a_token_that_is_none_or_easy_to_guess_is_refused_and_never_repeated(fol
     done = run(folder, "token", "add", MERCHANT, "--token", odd)
 
     assert done.exit_code == 2
-    assert "--token: the token cannot be kept" in done.output
+    assert "--token: the token cannot be used" in done.output
     assert not odd or odd not in done.output
     assert PASSWORD not in done.output
     assert run(folder, "token", "list").stdout == ""
@@ -177,4 +177,4 @@ def test_a_token_comes_one_way_only(folder: Path, tmp_path: Path) -> None:
 
     assert (both.exit_code, bytes_only.exit_code) == (2, 2)
     assert "not both" in both.output
-    assert "cannot be kept" in bytes_only.output
+    assert "cannot be used" in bytes_only.output
