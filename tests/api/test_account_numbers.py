@@ -12,7 +12,7 @@ import pytest
 
 from api.chains import APPROVED, FAULTY, authorise, capture, debit, refund, result_of
 from api.checking_out import PREPARED, prepare, submit
-from api.registering import BANK, CHARGE, IBAN, PATH, change, register, remove, store
+from api.registration_requests import BANK, CHARGE, IBAN, PATH, change, register, remove, store
 from api.scheduling import FAR, deschedule, plan, reschedule, schedule
 from api.server import SharedServer
 from gateway import CARD, PAYMENT, Answer, Client

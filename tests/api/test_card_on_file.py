@@ -11,7 +11,7 @@ import pytest
 
 from api.chains import FAULTY, result_of
 from api.recording import APPROVED, RecordingAcquirer
-from api.registering import CHARGE, TOKEN, pay_with, register
+from api.registration_requests import CHARGE, TOKEN, pay_with, register
 from gateway import CARD, Answer, Client
 from tollgate.catalog.parameters.names import PARAMETERS
 

@@ -24,7 +24,7 @@ from api.paying_forms import (
     show,
 )
 from api.recording import RecordingAcquirer
-from api.registering import BANK, register, remove
+from api.registration_requests import BANK, register, remove
 from gateway import CARD, Client, GatewayProcess
 
 PAID = (200, "000.100.110")

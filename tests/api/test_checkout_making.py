@@ -13,7 +13,7 @@ from api.chains import FAULTY, result_of
 from api.checking_out import PREPARED, STORING, ask, prepare
 from api.merchants import wait_until
 from api.paying_forms import AT_SHOP, BUSY, GONE, PAYPAL, SHOP_URL, open_checkout, pass_seconds, post, show
-from api.registering import BANK, register
+from api.registration_requests import BANK, register
 from api.server import SharedServer
 from gateway import Client
 

@@ -7,7 +7,7 @@ import pytest
 from api.chains import FAULTY, result_of
 from api.checking_out import PREPARED
 from api.paying_forms import open_checkout, post
-from api.registering import register
+from api.registration_requests import register
 from api.server import SharedServer
 from gateway import Client
 

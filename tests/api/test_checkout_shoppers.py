@@ -33,7 +33,7 @@ from api.paying_forms import (
     read_home,
     show,
 )
-from api.registering import ask_store, register
+from api.registration_requests import ask_store, register
 from api.windows import Window
 from gateway import CARD, Client, GatewayProcess
 from tollgate.payments.checkout import Script

@@ -10,7 +10,7 @@ from api.challenges import order as order_by_card
 from api.checking_out import ask
 from api.direct_debits import debit
 from api.paying_forms import open_checkout, post
-from api.registering import pay_with, register
+from api.registration_requests import pay_with, register
 from api.scheduling import FAR, schedule
 from api.server import SharedServer
 from api.shoppers import decide, open_order

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from api.registering import ask_store, change, pay_with, read, register
+from api.registration_requests import ask_store, change, pay_with, read, register
 from gateway import CARD, Answer, Client, GatewayProcess
 from tollgate.store.database import Database
 from tollgate.store.statements import Statement, Write

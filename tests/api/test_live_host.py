@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from api.linking import LinkVisit
 from api.merchants import add_merchant, run_command, wait_until
 from api.recording import RecordingAcquirer
-from api.registering import register
+from api.registration_requests import register
 from api.scheduling import schedule
 from api.secure import Certificate, SecureClient, SecureGateway, make_certificate
 from gateway import Client, GatewayProcess, find_free_port

@@ -12,7 +12,7 @@ import pytest
 
 from api.chains import result_of
 from api.merchants import add_channel, run_command, wait_until
-from api.registering import CHARGE, change, get_registration, list_topics, pay_with, read, register, remove
+from api.registration_requests import CHARGE, change, get_registration, list_topics, pay_with, read, register, remove
 from api.server import SharedServer
 from api.token_vaults import PROOF, RecordingVault
 from gateway import CARD, Answer, Client, GatewayProcess

@@ -20,7 +20,7 @@ from api.chains import advance
 from api.challenges import BILLING, BROWSER, SHOP_URL, open_order, pass_challenge
 from api.many_registrations import retire_keys
 from api.merchants import add_channel, run_command, wait_until
-from api.registering import VIRTUAL, ask_store, change, extend, pay_with, register, remove, store
+from api.registration_requests import VIRTUAL, ask_store, change, extend, pay_with, register, remove, store
 from api.test_nothing_at_rest import NAMED_CVV, OTHER_DIGITS
 from api.traces import Traces, collect, spell_account, spell_keys, spell_number
 from gateway import CARD, PAYMENT, Client, GatewayProcess

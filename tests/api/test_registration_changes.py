@@ -8,7 +8,7 @@ import pytest
 
 from api.chains import APPROVED, FAULTY, result_of
 from api.recording import RecordingAcquirer
-from api.registering import (
+from api.registration_requests import (
     BANK,
     FORCE,
     PATH,

@@ -9,7 +9,7 @@ import pytest
 
 from api.chains import FAULTY, UNKNOWN_ID, begin, result_of
 from api.challenges import open_order
-from api.registering import (
+from api.registration_requests import (
     CHARGE,
     FORCE,
     change,

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from api.chains import APPROVED, UNKNOWN_ID, result_of
-from api.registering import (
+from api.registration_requests import (
     FORCE,
     change,
     extend,

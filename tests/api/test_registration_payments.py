@@ -10,7 +10,7 @@ from api.checking_out import ask
 from api.merchants import find_merchant_id
 from api.paying_forms import open_checkout, post
 from api.recording import RecordingAcquirer
-from api.registering import (
+from api.registration_requests import (
     BANK,
     CHARGE,
     FORCE,

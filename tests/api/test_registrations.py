@@ -6,7 +6,7 @@ import pytest
 
 from api.chains import APPROVED, APPROVED_EXTERNAL, FAULTY, PENDING, result_of
 from api.merchants import add_channel, run_command
-from api.registering import (
+from api.registration_requests import (
     BANK,
     FORCE,
     IBAN,

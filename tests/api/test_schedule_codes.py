@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from api.chains import UNKNOWN_ID, debit
-from api.registering import FORCE, VIRTUAL, erase, register, remove, store
+from api.registration_requests import FORCE, VIRTUAL, erase, register, remove, store
 from api.scheduling import CHARGE, FAR, PATH, deschedule, plan, reschedule, schedule
 from gateway import CARD, Client, GatewayProcess
 

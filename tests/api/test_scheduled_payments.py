@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.chains import APPROVED, FORCE, result_of
-from api.registering import BANK, register
+from api.registration_requests import BANK, register
 from api.scheduling import Timetable, deschedule, is_active, list_runs, plan, read, reschedule
 from gateway import GatewayProcess
 from postgres import PostgresCluster

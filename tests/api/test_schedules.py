@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from api.chains import APPROVED, UNKNOWN_ID, result_of
-from api.registering import BANK, register, remove
+from api.registration_requests import BANK, register, remove
 from api.scheduling import (
     CHARGE,
     FAR,

@@ -6,7 +6,7 @@ import pytest
 
 from api.chains import APPROVED, authorise, capture, debit, refund, result_of
 from api.checking_out import PREPARED
-from api.registering import change, pay_with, register, store
+from api.registration_requests import change, pay_with, register, store
 from api.scheduling import FAR, schedule
 from api.server import SharedServer
 from gateway import CARD, Client

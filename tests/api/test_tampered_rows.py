@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from api.checking_out import ask, prepare, submit
-from api.registering import ask_store
+from api.registration_requests import ask_store
 from api.server import SharedServer
 from gateway import Answer, Client
 from tollgate.store.statements import Statement, Write

@@ -6,7 +6,7 @@ import pytest
 
 from api.chains import APPROVED, FAULTY, authorise, result_of
 from api.checking_out import PREPARED, prepare, submit
-from api.registering import register
+from api.registration_requests import register
 from api.server import SharedServer
 from gateway import CARD, PAYMENT, Client
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
-from api.registering import change, pay_with, register, remove
+from api.registration_requests import change, pay_with, register, remove
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.cli.program import program

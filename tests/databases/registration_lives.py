@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
-from databases.registering import CARD_NUMBERS, order_card, order_debit, store
+from databases.registration_samples import CARD_NUMBERS, order_card, order_debit, store
 from tollgate.contract.fields import Fields
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.flows.registrations import deregister, register

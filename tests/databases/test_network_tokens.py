@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from databases.banking import CHANNEL, Bank, open_bank
-from databases.registering import look, order_card, order_debit, read_row, store
+from databases.registration_samples import look, order_card, order_debit, read_row, store
 from outbox import list_events
 from tollgate.payments.registration import RegistrationEvent, RegistrationState, TokenState, wipe
 from tollgate.sandbox.simulator import make_simulator

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from databases.banking import MERCHANT, Bank, open_bank
-from databases.registering import CARD_NUMBERS, look, order_card, read_row, store
+from databases.registration_samples import CARD_NUMBERS, look, order_card, read_row, store
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.operations.accounts import make_registration_owner, open_registration

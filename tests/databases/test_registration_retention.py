@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from databases.banking import MERCHANT, Bank, open_bank
-from databases.registering import look, order_card, order_debit, read_row, store
+from databases.registration_samples import look, order_card, order_debit, read_row, store
 from outbox import list_events
 from tollgate.flows.erase import erase_registration
 from tollgate.flows.recover import run_recovery_task

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
-from databases.registering import look, read_row
+from databases.registration_samples import look, read_row
 from databases.samples import make_idempotency_key
 from outbox import list_events
 from tollgate.catalog.rule import Situation

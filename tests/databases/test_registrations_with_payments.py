@@ -29,7 +29,7 @@ from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, Refusal
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_app
 from unit.flows.chains import DECLINED, PENDING, read, run_only_job
-from unit.flows.registering import (
+from unit.flows.registration_samples import (
     ALONE,
     CARD,
     INITIAL,

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from databases.banking import open_bank
-from databases.registering import order_card, read_row, store
+from databases.registration_samples import order_card, read_row, store
 from tollgate.payments.registration import RegistrationState
 from tollgate.store.database import Database
 from tollgate.store.statements import Statement, Write

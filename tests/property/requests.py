@@ -35,7 +35,7 @@ from unit.catalog.rule_fields import (
     TOKEN,
     without,
 )
-from unit.contract.registering import REGISTRATION_ID, make_registered
+from unit.contract.registration_samples import REGISTRATION_ID, make_registered
 from unit.contract.test_schedules import ACTIVE, NOW
 
 TODAY = date(2026, 11, 15)
@@ -95,8 +95,8 @@ class Sample:
     understand: Callable[[Asking], object]
 
 
-def _order(asking: Asking, fields: Fields, stored: RegisteredAccount | None = None) -> object:
-    has_token = stored is None and find_wallet_call(fields) is not None
+def _order(asking: Asking, fields: Fields, on_file: RegisteredAccount | None = None) -> object:
+    has_token = on_file is None and find_wallet_call(fields) is not None
     return read_order(
         fields,
         asking.channel,
@@ -104,17 +104,17 @@ def _order(asking: Asking, fields: Fields, stored: RegisteredAccount | None = No
         short_id="1234.5678.9012",
         is_live=False,
         opened=_OPENED if has_token else None,
-        stored=stored,
+        on_file=on_file,
     )
 
 
-def _begin(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callable[[Asking], object]:
+def _begin(operation: str, on_file: RegisteredAccount = _STORED_CARD) -> Callable[[Asking], object]:
     def understand(asking: Asking) -> object:
         fields = asking.read(operation)
         if find_reference(fields) is not None:
             return _follow(asking, fields)
-        is_stored = operation == "pay_registration" or registered.find_registration_id(fields) is not None
-        return _order(asking, fields, stored if is_stored else None)
+        is_registered = operation == "pay_registration" or registered.find_registration_id(fields) is not None
+        return _order(asking, fields, on_file if is_registered else None)
 
     return understand
 
@@ -134,13 +134,13 @@ def _register(asking: Asking) -> object:
     return registrations.read_registration_order(fields, asking.channel, today=TODAY, is_live=False, opened=opened)
 
 
-def _change(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callable[[Asking], object]:
+def _change(operation: str, on_file: RegisteredAccount = _STORED_CARD) -> Callable[[Asking], object]:
     def understand(asking: Asking) -> object:
         fields = asking.read(operation)
-        mode = registrations.find_mode(fields, stored.registration, is_live=False)
+        mode = registrations.find_mode(fields, on_file.registration, is_live=False)
         if operation != "update_registration" or registrations.is_confirmation(fields):
             return mode
-        return registrations.apply_update(fields, stored.registration, stored.account, asking.channel, today=TODAY)
+        return registrations.apply_update(fields, on_file.registration, on_file.account, asking.channel, today=TODAY)
 
     return understand
 

@@ -58,10 +58,10 @@ def take_source(
     *,
     today: date,
     opened: OpenedCard | str | None = None,
-    stored: RegisteredAccount | None = None,
+    on_file: RegisteredAccount | None = None,
 ) -> Source:
-    if stored is not None:
-        return _take_stored(fields, channel, stored, today)
+    if on_file is not None:
+        return _take_registered(fields, channel, on_file, today)
     brand = choose_brand(fields.values, channel.is_lenient, opened)
     account, card_summary, objection = _take_account(fields, brand, channel, today, opened)
     return Source(
@@ -74,10 +74,10 @@ def take_source(
     )
 
 
-def _take_stored(fields: Fields, channel: Channel, stored: RegisteredAccount, today: date) -> Source:
-    brand = BRANDS[stored.registration.brand]
+def _take_registered(fields: Fields, channel: Channel, on_file: RegisteredAccount, today: date) -> Source:
+    brand = BRANDS[on_file.registration.brand]
     registered.check_brand(fields, brand, is_lenient=channel.is_lenient)
-    account, card_summary = registered.take_registered(fields, stored)
+    account, card_summary = registered.take_registered(fields, on_file)
     network = find_network(brand, render_card_prefix(card_summary), None)
     issuer = BRANDS[network] if network else brand
     needs_cvv = _needs_cvv(fields, channel)
@@ -87,7 +87,7 @@ def _take_stored(fields: Fields, channel: Channel, stored: RegisteredAccount, to
         card_summary=card_summary,
         objection=registered.find_registration_objection(fields, account, issuer, cvv_required=needs_cvv, today=today),
         network=network,
-        echo=registered.show_registered(fields, stored, account),
+        echo=registered.show_registered(fields, on_file, account),
     )
 
 
@@ -157,15 +157,15 @@ def read_order(
     short_id: str,
     is_live: bool,
     opened: OpenedCard | str | None = None,
-    stored: RegisteredAccount | None = None,
+    on_file: RegisteredAccount | None = None,
 ) -> Order:
     """`opened` is the card inside a wallet's token, or the code that says why it did not open."""
-    fields = _join_series(fields, stored)
+    fields = _join_series(fields, on_file)
     values = fields.values
     payment_type = values.get("paymentType", AUTHENTICATION)
-    makes_registration = stored is None and registered.asks_to_register(values)
+    makes_registration = on_file is None and registered.asks_to_register(values)
     money = Money(read_hundredths(values["amount"]), values["currency"])
-    source = take_source(fields, channel, today=today, opened=opened, stored=stored)
+    source = take_source(fields, channel, today=today, opened=opened, on_file=on_file)
     _check_brand(source.brand, payment_type, money, channel, values)
     details = _add_wallet_proof(read_details(fields, money.currency), opened)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
@@ -185,24 +185,24 @@ def read_order(
         test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
         merchant_transaction_id=values.get("merchantTransactionId"),
         lifecycle_id=values.get("lifecycleId"),
-        registration_id=None if stored is None else stored.registration.id,
+        registration_id=None if on_file is None else on_file.registration.id,
         return_url=values.get("shopperResultUrl"),
         due_on=date.fromisoformat(values["transactionDueDate"]) if "transactionDueDate" in values else None,
-        sequence=read_sequence(values, is_stored=stored is not None, makes_registration=makes_registration),
+        sequence=read_sequence(values, is_registered=on_file is not None, makes_registration=makes_registration),
         registers=makes_registration and payment_type != AUTHENTICATION,
         authentication=read_authentication_request(fields, payment_type, source.account),
         details=details,
         simulator_overrides={} if is_live else read_simulator_overrides(values),
-        objection=_find_objection(payment_type, money, details, source, stored)
+        objection=_find_objection(payment_type, money, details, source, on_file)
         or objections.find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
         hidden=select_hidden_numbers(fields),
     )
 
 
-def _join_series(fields: Fields, stored: RegisteredAccount | None) -> Fields:
+def _join_series(fields: Fields, on_file: RegisteredAccount | None) -> Fields:
     """Adds the reference to the first payment of the series to a repeat that does not name it."""
-    known = None if stored is None else select_series_fields(fields.values, stored)
+    known = None if on_file is None else select_series_fields(fields.values, on_file)
     if not known:
         return fields
     groups = fields.groups | {first_word(name) for name in known}
@@ -217,7 +217,7 @@ def _add_wallet_proof(details: Details, opened: OpenedCard | str | None) -> Deta
 
 
 def _find_objection(
-    payment_type: str, money: Money, details: Details, source: Source, stored: RegisteredAccount | None
+    payment_type: str, money: Money, details: Details, source: Source, on_file: RegisteredAccount | None
 ) -> str | None:
     found = (
         objections.find_amount_objection(payment_type, money)
@@ -227,7 +227,7 @@ def _find_objection(
     )
     if found or payment_type == AUTHENTICATION:
         return found
-    return find_series_objection(details.standing_instruction, source.account, stored)
+    return find_series_objection(details.standing_instruction, source.account, on_file)
 
 
 def select_hidden_numbers(fields: Fields) -> Mapping[str, str]:

@@ -67,10 +67,10 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
 
 
 def take_registered(
-    fields: Fields, stored: RegisteredAccount
+    fields: Fields, on_file: RegisteredAccount
 ) -> tuple[accounts.Instrument, accounts.CardSummary | None]:
     """Returns the account for this payment, with the sent security code, and the sent holder where none is stored."""
-    values, account, card_summary = fields.values, stored.account, stored.registration.card
+    values, account, card_summary = fields.values, on_file.account, on_file.registration.card
     may_override = is_true(values.get(_OVERRIDE))
     if isinstance(account, accounts.CardAccount):
         cvv, holder = values.get("card.cvv"), values.get("card.holder")
@@ -101,11 +101,11 @@ def find_registration_objection(
     return None if len(cvv) == brand.cvv_length else codes.CVV_WRONG_LENGTH
 
 
-def show_registered(fields: Fields, stored: RegisteredAccount, account: accounts.Instrument | None) -> dict[str, str]:
+def show_registered(fields: Fields, on_file: RegisteredAccount, account: accounts.Instrument | None) -> dict[str, str]:
     """Returns the echo of a payment with a registration: the sent fields, with those of the stored account."""
     sent = hide_proof(fields.echo, account)
     kept = {name: text for name, text in sent.items() if first_word(name) not in WORDS[Use.ACCOUNT]}
-    registration = stored.registration
+    registration = on_file.registration
     shown = {name: text for name, text in registration.echo.items() if first_word(name) in WORDS[Use.ACCOUNT]}
     if isinstance(account, accounts.BankAccount) and account.holder:
         shown["bankAccount.holder"] = account.holder

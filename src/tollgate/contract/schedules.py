@@ -130,8 +130,8 @@ def make_run_fields(payment_type: str, money: Money, echo: Mapping[str, str]) ->
     return Fields(values, frozenset(map(first_word, values)), dict(values))
 
 
-def refuse_shopper_brands(stored: RegisteredAccount) -> None:
-    brand = BRANDS[stored.registration.brand]
+def refuse_shopper_brands(on_file: RegisteredAccount) -> None:
+    brand = BRANDS[on_file.registration.brand]
     if brand.needs_return:
         raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} is paid by a shopper who is there")
 

@@ -124,16 +124,16 @@ def render_series_reference(values: Mapping[str, str], reference: str | None) ->
     return {_REFERENCE: reference} if reference and begins_series(values) else {}
 
 
-def select_series_fields(values: Mapping[str, str], stored: RegisteredAccount | None) -> Mapping[str, str]:
+def select_series_fields(values: Mapping[str, str], on_file: RegisteredAccount | None) -> Mapping[str, str]:
     """Returns the fields that refer to the first payment of the series, where the merchant did not send them.
 
     They are stored with the others, so that a repeat that waits for its shopper still has them.
     """
-    if stored is None or stored.registration.initial is None or _REFERENCE in values:
+    if on_file is None or on_file.registration.initial is None or _REFERENCE in values:
         return {}
     if not is_by_merchant(values) and _find_mode(values) not in (_LATER, _PICKED):
         return {}
-    initial = stored.registration.initial
+    initial = on_file.registration.initial
     known = {_REFERENCE: initial.reference}
     if _MIGRATED_TYPE not in values:
         known |= _render_initial(initial, values.get("currency"))
@@ -151,20 +151,22 @@ def _render_initial(initial: InitialPayment, currency: str | None) -> dict[str, 
 
 
 def find_series_objection(
-    standing: StandingInstruction | None, account: Instrument | None, stored: RegisteredAccount | None
+    standing: StandingInstruction | None, account: Instrument | None, on_file: RegisteredAccount | None
 ) -> str | None:
     """Refuses a charge by the merchant alone, unless the card is registered or its first payment is named."""
-    if standing is None or standing.source != BY_MERCHANT or stored is not None:
+    if standing is None or standing.source != BY_MERCHANT or on_file is not None:
         return None
     is_card = isinstance(account, CardAccount | TokenAccount)
     return codes.REGISTRATION_NEEDED if is_card and standing.initial_transaction_id is None else None
 
 
-def read_sequence(values: Mapping[str, str], *, is_stored: bool = False, makes_registration: bool = False) -> Sequence:
+def read_sequence(
+    values: Mapping[str, str], *, is_registered: bool = False, makes_registration: bool = False
+) -> Sequence:
     """Returns the place of a debit under its mandate; a debit of a registered account belongs to a series."""
     mode = _find_mode(values)
     if mode == _FIRST or (makes_registration and mode is None):
         return Sequence.FIRST
-    if mode == _LATER or is_stored:
+    if mode == _LATER or is_registered:
         return Sequence.LAST if values.get("sequence") == "FINAL" else Sequence.LATER
     return Sequence.ONCE

@@ -51,7 +51,7 @@ _DELETION_REFUSALS = Refusals(
 _EXTENSION_REFUSALS = Refusals(codes.NOTHING_TO_EXTEND, dict.fromkeys(UNUSABLE, codes.NOTHING_TO_EXTEND))
 
 
-class Stored(msgspec.Struct, frozen=True):
+class RegistrationRow(msgspec.Struct, frozen=True):
     """A registration as it was read, with its sealed account and token."""
 
     registration: Registration
@@ -59,7 +59,7 @@ class Stored(msgspec.Struct, frozen=True):
     sealed_token: bytes | None
 
 
-Change = Callable[[Stored], tuple[list[Write], Answer]]
+Change = Callable[[RegistrationRow], tuple[list[Write], Answer]]
 """Decides what is written about a registration, and what is answered once it is."""
 
 
@@ -120,8 +120,8 @@ async def reregister(app: App, fields: Fields, registration_id: str, call: Call)
 
 
 async def deregister(app: App, fields: Fields, registration_id: str, call: Call) -> Answer:
-    def delete(stored: Stored) -> tuple[list[Write], Answer]:
-        registration, now = stored.registration, app.clock.now()
+    def delete(row: RegistrationRow) -> tuple[list[Write], Answer]:
+        registration, now = row.registration, app.clock.now()
         code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
         deleted = msgspec.structs.replace(wipe(registration, RegistrationState.DELETED), result_code=code)
         unit = [
@@ -138,13 +138,13 @@ async def deregister(app: App, fields: Fields, registration_id: str, call: Call)
 
 
 async def extend_life(app: App, fields: Fields, registration_id: str, call: Call) -> Answer:
-    def extend(stored: Stored) -> tuple[list[Write], Answer]:
-        registration, now = stored.registration, app.clock.now()
+    def extend(row: RegistrationRow) -> tuple[list[Write], Answer]:
+        registration, now = row.registration, app.clock.now()
         registrations.find_mode(fields, registration, is_live=app.is_live)
         extended = msgspec.structs.replace(registration, keep_until=app.retention.extend(registration, now))
         # Nothing that its merchant knows of it has changed, so nothing is announced.
         unit = store_registrations.change_registration_writes(
-            extended, stored.sealed_account, stored.sealed_token, event=None, at=now
+            extended, row.sealed_account, row.sealed_token, event=None, at=now
         )
         end = registrations.render_keep_until(extended)
         return unit, registrations.answer_registration(extended, app.envelope, ndc=call.ndc, at=now, **end)
@@ -169,25 +169,25 @@ async def _change(
             if earlier is None:
                 raise Refusal(get_result(refusal or refusals.unknown))
             return earlier
-        stored = Stored(*found)
-        owner = accounts.make_registration_owner(stored.registration)
-        accounts.refuse_exposed_sealed(stored.sealed_account, owner, fields.echo, call.idempotency_key, app)
-        writes, answer = change(stored)
+        row = RegistrationRow(*found)
+        owner = accounts.make_registration_owner(row.registration)
+        accounts.refuse_exposed_sealed(row.sealed_account, owner, fields.echo, call.idempotency_key, app)
+        writes, answer = change(row)
         unit = [*writes, *idempotency.keep_answer_writes(app, call, answer)]
         return answer if await app.database.write(unit, label="registration changed") else None
 
     return await idempotency.retry(app, call, "registration", attempt)
 
 
-def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[Write], Answer]:
-    registration, now = stored.registration, app.clock.now()
+def _confirm(app: App, fields: Fields, call: Call, row: RegistrationRow) -> tuple[list[Write], Answer]:
+    registration, now = row.registration, app.clock.now()
     if registration.made_by is not None:
         # The payment that made it decides.
         raise Refusal(get_result(codes.REGISTRATION_UNCONFIRMED))
     code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
     confirmed = msgspec.structs.replace(registration, state=RegistrationState.ACTIVE, result_code=code)
     unit = store_registrations.change_registration_writes(
-        confirmed, stored.sealed_account, stored.sealed_token, event=RegistrationEvent.CREATED, at=now
+        confirmed, row.sealed_account, row.sealed_token, event=RegistrationEvent.CREATED, at=now
     )
     if network_tokens.wants_token(app, registration):
         unit += jobs.ensure_job_writes(
@@ -196,8 +196,8 @@ def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list
     return unit, registrations.answer_registration(confirmed, app.envelope, ndc=call.ndc, at=now)
 
 
-def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[Write], Answer]:
-    registration, sealed, now = stored.registration, stored.sealed_account, app.clock.now()
+def _update(app: App, fields: Fields, call: Call, row: RegistrationRow) -> tuple[list[Write], Answer]:
+    registration, sealed, now = row.registration, row.sealed_account, app.clock.now()
     registrations.find_mode(fields, registration, is_live=app.is_live)
     owner = accounts.make_registration_owner(registration)
     account = None if sealed is None else accounts.open_registered(registration, sealed, app.keyring)
@@ -205,7 +205,7 @@ def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[
     changed = msgspec.structs.replace(changed, used_at=now, keep_until=_choose_end(app, registration, changed, now))
     sealed = None if account is None else sealing.seal_account(account, owner=owner, keyring=app.keyring)
     unit = store_registrations.change_registration_writes(
-        changed, sealed, stored.sealed_token, event=RegistrationEvent.UPDATED, at=now
+        changed, sealed, row.sealed_token, event=RegistrationEvent.UPDATED, at=now
     )
     return unit, registrations.answer_registration(changed, app.envelope, ndc=call.ndc, at=now)
 

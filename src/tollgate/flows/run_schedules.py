@@ -32,9 +32,14 @@ def recall_cron(schedule: Schedule) -> Cron:
 
 
 def make_run_order(
-    app: App, channel: Channel, payment_type: str, money: Money, echo: Mapping[str, str], stored: RegisteredAccount
+    app: App,
+    channel: Channel,
+    payment_type: str,
+    money: Money,
+    echo: Mapping[str, str],
+    on_file: RegisteredAccount,
 ) -> Order:
-    return accounts.read_order(app, make_run_fields(payment_type, money, echo), channel, stored=stored)
+    return accounts.read_order(app, make_run_fields(payment_type, money, echo), channel, on_file=on_file)
 
 
 async def fall_due(app: App, schedule: Schedule) -> None:
@@ -146,12 +151,12 @@ async def try_to_pay(app: App, job: jobs.Job, schedule: Schedule, payment_id: Pa
     if channel is None or channel.is_closed:
         return None
     try:
-        stored = await accounts.open_registration(app, schedule.merchant_id, schedule.registration_id)
+        on_file = await accounts.open_registration(app, schedule.merchant_id, schedule.registration_id)
     except Refusal as refusal:
         if refusal.result.group == _UNUSABLE_GROUP:
             return refusal
         raise
-    order = make_run_order(app, channel, schedule.payment_type, schedule.money, schedule.echo, stored)
+    order = make_run_order(app, channel, schedule.payment_type, schedule.money, schedule.echo, on_file)
     # By its trace id the store tells this attempt from one that another process makes under the same payment id.
     ndc = f"{channel.id}_{make_id(app.random_bytes)}"
     guards = [*schedules.hold_schedule_writes(schedule), *jobs.hold_job_writes(job)]

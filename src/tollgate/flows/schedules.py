@@ -113,10 +113,10 @@ async def check_payable(
     app: App, order: schedules.ScheduleOrder, channel: Channel, fields: Fields, idempotency_key: IdempotencyKey | None
 ) -> TestMode | None:
     """Its first payment is prepared as if it were due now: what could never be paid is refused at once."""
-    stored = await accounts.open_registration(app, channel.merchant_id, order.registration_id)
-    accounts.refuse_exposed(stored.account, fields.echo, idempotency_key)
-    schedules.refuse_shopper_brands(stored)
-    payment = make_run_order(app, channel, order.payment_type, order.money, order.echo, stored)
+    on_file = await accounts.open_registration(app, channel.merchant_id, order.registration_id)
+    accounts.refuse_exposed(on_file.account, fields.echo, idempotency_key)
+    schedules.refuse_shopper_brands(on_file)
+    payment = make_run_order(app, channel, order.payment_type, order.money, order.echo, on_file)
     if payment.objection is not None:
         raise Refusal(get_result(payment.objection))
     try:

@@ -138,15 +138,17 @@ def _check_free(app: App, checkout: Checkout) -> None:
 async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     fields, channel = form_call.fields, form_call.channel
     registration_id = checkouts.check_offer(fields, form_call.prepared)
-    stored = await accounts.open_registration(app, channel.merchant_id, registration_id) if registration_id else None
-    if stored is not None:
-        accounts.refuse_exposed(stored.account, fields.echo, None)
+    on_file = await accounts.open_registration(app, channel.merchant_id, registration_id) if registration_id else None
+    if on_file is not None:
+        accounts.refuse_exposed(on_file.account, fields.echo, None)
     call = Call(channel, form_call.checkout.id)
     wallet = None if registration_id else find_wallet_call(fields)
     opened = await accounts.open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
-    brand = stored.registration.brand if stored else orders.choose_brand(fields.values, channel.is_lenient, opened).code
+    brand = (
+        on_file.registration.brand if on_file else orders.choose_brand(fields.values, channel.is_lenient, opened).code
+    )
     typed = checkouts.override_payment_type(fields, form_call.prepared, brand)
-    order = accounts.read_order(app, typed, channel, opened=opened, stored=stored)
+    order = accounts.read_order(app, typed, channel, opened=opened, on_file=on_file)
     order = msgspec.structs.replace(order, checkout_id=form_call.checkout.id)
     payment_id = PaymentId(make_id(app.random_bytes))
     guards = _take(app, form_call, payment_id)

@@ -33,26 +33,26 @@ _LOOKS_MAX = 5
 _TRIES_MAX = 15
 """A token vault that has not answered for most of a day is left alone; the card's next payment asks again."""
 
-_Stored = tuple[Registration, bytes | None, bytes | None]
+_Row = tuple[Registration, bytes | None, bytes | None]
 
 
 async def follow_token(app: App, job: jobs.Job) -> bool:
     """Returns true when the job is done and removed; false asks for another try later."""
     for _ in range(_LOOKS_MAX):
-        stored = await registrations.find_sealed_registration(app.database, job.merchant_id, job.subject_id)
-        if stored is None:
+        row = await registrations.find_sealed_registration(app.database, job.merchant_id, job.subject_id)
+        if row is None:
             raise LookupError(f"job {job.id} names a registration that does not exist")
-        match stored[0].state:
+        match row[0].state:
             case RegistrationState.PENDING:
                 return False
             case RegistrationState.REJECTED:
                 return await jobs.finish_job(app.database, job)
             case RegistrationState.ACTIVE:
-                is_done = await _update(app, job, stored)
+                is_done = await _update(app, job, row)
                 if is_done is not None:
                     return is_done
             case _:
-                return await _remove(app, job, stored)
+                return await _remove(app, job, row)
     return False
 
 
@@ -83,10 +83,10 @@ def _make_events_key(app: App, merchant_id: str, registration_id: str) -> bytes:
     return make_mac("token events", (merchant_id, registration_id), app.keyring)[1:]
 
 
-async def _update(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
+async def _update(app: App, job: jobs.Job, row: _Row) -> bool | None:
     """Returns None where the registration was changed meanwhile, so that it has to be read again."""
-    registration = stored[0]
-    answer = await _ask(app, stored)
+    registration = row[0]
+    answer = await _ask(app, row)
     if answer is not None and answer.reason is not None and answer.reason.is_passing:
         return job.tries >= _TRIES_MAX and await jobs.finish_job(app.database, job)
     token = None if answer is None else _choose_token(app, registration.network_token, answer)
@@ -96,13 +96,13 @@ async def _update(app: App, job: jobs.Job, stored: _Stored) -> bool | None:
     is_same = known is not None and msgspec.structs.replace(token, updated_at=known.updated_at) == known
     if card == registration.card and is_same:
         return await jobs.finish_job(app.database, job)
-    unit = _write_change(app, stored, token, answer, card)
+    unit = _write_change(app, row, token, answer, card)
     return True if await app.database.write([*unit, *jobs.finish_job_writes(job)], label="token stored") else None
 
 
-async def _remove(app: App, job: jobs.Job, stored: _Stored) -> bool:
+async def _remove(app: App, job: jobs.Job, row: _Row) -> bool:
     """Asks the vault to remove a token, including one that was issued while its registration ended."""
-    registration = stored[0]
+    registration = row[0]
     vault = _find_vault(app, registration)
     if vault is None:
         # The vault that issued it has no address now; it is asked once there is one.
@@ -117,9 +117,9 @@ def _find_vault(app: App, registration: Registration) -> network_tokens.TokenVau
     return None if channel is None else network_tokens.choose_token_vault(app, channel, registration.test_mode)
 
 
-async def _ask(app: App, stored: _Stored) -> tokens.TokenAnswer | None:
+async def _ask(app: App, row: _Row) -> tokens.TokenAnswer | None:
     """Returns the vault's answer; None where there is nobody or nothing to ask."""
-    registration, sealed_account, _ = stored
+    registration, sealed_account, _ = row
     vault = _find_vault(app, registration)
     if vault is None or sealed_account is None:
         return None
@@ -157,13 +157,13 @@ def _choose_token(app: App, known: NetworkToken | None, answer: tokens.TokenAnsw
 
 
 def _write_change(
-    app: App, stored: _Stored, token: NetworkToken, answer: tokens.TokenAnswer, card: CardSummary | None
+    app: App, row: _Row, token: NetworkToken, answer: tokens.TokenAnswer, card: CardSummary | None
 ) -> list[Write]:
     """Returns the writes of a changed token and card.
 
     The vault of this host keeps the old number of a renewed card, which only the token knows, with the new expiry.
     """
-    registration, sealed_account, _ = stored
+    registration, sealed_account, _ = row
     owner, keyring = network_tokens.make_token_owner(registration), app.keyring
     sealed_token = (
         None if answer.account is None else sealing.seal_account(answer.account, owner=owner, keyring=keyring)

@@ -226,7 +226,7 @@ def read_order(
     channel: Channel,
     *,
     opened: OpenedCard | str | None = None,
-    stored: RegisteredAccount | None = None,
+    on_file: RegisteredAccount | None = None,
 ) -> Order:
     return orders.read_order(
         fields,
@@ -235,7 +235,7 @@ def read_order(
         short_id=make_short_id(app.random_bytes),
         is_live=app.is_live,
         opened=opened,
-        stored=stored,
+        on_file=on_file,
     )
 
 

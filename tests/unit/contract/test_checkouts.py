@@ -19,7 +19,7 @@ from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
 from tollgate.payments.order import TestMode
 from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
 from unit.app_fixture import CARD, CHANNEL, MERCHANT, NOW
-from unit.contract.registering import make_registered
+from unit.contract.registration_samples import make_registered
 
 ENVELOPE = Envelope("build")
 PREPARED = {"amount": "92.00", "currency": "EUR", "paymentType": "DB"}

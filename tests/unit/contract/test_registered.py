@@ -13,7 +13,7 @@ from tollgate.contract.fields import Fields
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import InvalidParameters, Secret
 from unit.connectors.samples import ORDER
-from unit.contract.registering import REGISTRATION_ID, make_registered
+from unit.contract.registration_samples import REGISTRATION_ID, make_registered
 
 TODAY = date(2026, 11, 15)
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="11", expiry_year="2026", holder="Jane Jones")
@@ -117,15 +117,15 @@ def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(words: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("stored", "fields"),
+    ("on_file", "fields"),
     [
         (CARD, sent(card__holder="Joe Doe", overrideHolder="true")),
         (CARD, sent(card__holder="Joe Doe")),
         (CARD, sent(overrideHolder="true")),
     ],
 )
-def test_a_stored_holder_is_never_overridden(stored: CardAccount, fields: Fields) -> None:
-    account, card_summary = registered.take_registered(fields, make_registered(stored))
+def test_a_stored_holder_is_never_overridden(on_file: CardAccount, fields: Fields) -> None:
+    account, card_summary = registered.take_registered(fields, make_registered(on_file))
 
     assert isinstance(account, CardAccount)
     assert card_summary is not None
@@ -236,10 +236,10 @@ def test_a_payment_answers_the_account_that_is_charged_and_not_one_that_was_sent
         "bankAccount.holder": "Jane Jones",
         "customer.email": "a@b.example",
     }
-    stored = make_registered(BANK, brand="DIRECTDEBIT_SEPA", echo=echo)
+    on_file = make_registered(BANK, brand="DIRECTDEBIT_SEPA", echo=echo)
     fields = sent(bankAccount__iban="FR76****", customer__email="new@b.example", createRegistration="true")
 
-    shown = registered.show_registered(fields, stored, BANK)
+    shown = registered.show_registered(fields, on_file, BANK)
 
     assert shown == {
         "bankAccount.iban": "DE89**************3000",

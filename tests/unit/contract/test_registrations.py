@@ -17,7 +17,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.registration import RegistrationState
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Refusal, RegistrationId, Secret
-from unit.contract.registering import REGISTRATION_ID, make_registered
+from unit.contract.registration_samples import REGISTRATION_ID, make_registered
 
 TODAY = date(2026, 11, 15)
 CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Shop", created_at=1)
@@ -184,8 +184,8 @@ def read_update(sent: dict[str, str]) -> Fields:
     return read_fields(list(sent.items()), Situation("update_registration", None))
 
 
-def update(account: accounts.Instrument | None, sent: dict[str, str], **stored: Any) -> tuple[Any, Any]:
-    registration = make_registered(account or CARD, **stored).registration
+def update(account: accounts.Instrument | None, sent: dict[str, str], **on_file: Any) -> tuple[Any, Any]:
+    registration = make_registered(account or CARD, **on_file).registration
     return registrations.apply_update(read_update(sent), registration, account, CHANNEL, today=TODAY)
 
 

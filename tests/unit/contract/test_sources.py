@@ -16,7 +16,7 @@ from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.order import InitialDetails, Order, Sequence
 from tollgate.payments.registration import InitialPayment
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Secret
-from unit.contract.registering import REGISTRATION_ID, make_registered
+from unit.contract.registration_samples import REGISTRATION_ID, make_registered
 
 TODAY = date(2026, 11, 15)
 CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Shop", created_at=1)
@@ -34,7 +34,7 @@ ALONE = {
 
 
 def read(
-    changes: dict[str, str], account: Instrument | None = None, channel: Channel = CHANNEL, **stored: Any
+    changes: dict[str, str], account: Instrument | None = None, channel: Channel = CHANNEL, **on_file: Any
 ) -> Order:
     """Paid from what is stored, where an account is given."""
     sent = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", **changes}
@@ -46,7 +46,7 @@ def read(
         today=TODAY,
         short_id="1234.5678.9012",
         is_live=False,
-        stored=None if account is None else make_registered(account, **stored),
+        on_file=None if account is None else make_registered(account, **on_file),
     )
 
 

@@ -22,7 +22,7 @@ from tollgate.payments.order import Sequence, StandingInstruction
 from tollgate.payments.payment import State
 from tollgate.payments.registration import InitialPayment
 from tollgate.values import Money, Secret
-from unit.contract.registering import make_registered
+from unit.contract.registration_samples import make_registered
 from unit.payments.samples import make_payment
 
 MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
@@ -57,11 +57,11 @@ def test_an_older_word_means_its_newer_ones(older: dict[str, str], newer: dict[s
 def test_either_spelling_decides_alike_who_is_there_and_what_began(
     older: dict[str, str], newer: dict[str, str]
 ) -> None:
-    stored = make_registered(CARD)
+    on_file = make_registered(CARD)
 
     assert is_by_merchant(older) is is_by_merchant(newer)
     assert begins_series(older) is begins_series(newer)
-    assert select_series_fields(older, stored) == select_series_fields(newer, stored)
+    assert select_series_fields(older, on_file) == select_series_fields(newer, on_file)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_ope
         made_at=1_709_251_199_000_000,
         connector_ids=("a", None, "c"),
     )
-    stored = make_registered(CARD, initial=initial)
+    on_file = make_registered(CARD, initial=initial)
 
-    received = select_series_fields(REPEAT, stored)
+    received = select_series_fields(REPEAT, on_file)
 
     assert received == {
         REFERENCE: "c",
@@ -206,10 +206,10 @@ def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_ope
         FIRST_ID: "a",
         THIRD_ID: "c",
     }
-    assert "recurringMigration.amount" not in select_series_fields({**REPEAT, "currency": "USD"}, stored)
+    assert "recurringMigration.amount" not in select_series_fields({**REPEAT, "currency": "USD"}, on_file)
     described = {**REPEAT, "recurringMigration.paymentType": "DB", FIRST_ID: "own"}
-    assert select_series_fields(described, stored) == {REFERENCE: "c"}
-    assert select_series_fields({**REPEAT, REFERENCE: "own"}, stored) == {}
+    assert select_series_fields(described, on_file) == {REFERENCE: "c"}
+    assert select_series_fields({**REPEAT, REFERENCE: "own"}, on_file) == {}
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_the_answer_to_a_beginning_names_what_later_payments_go_back_to() -> Non
 
 
 @pytest.mark.parametrize(
-    ("values", "is_stored", "makes_registration", "sequence"),
+    ("values", "is_registered", "makes_registration", "sequence"),
     [
         ({}, False, False, Sequence.ONCE),
         ({"sequence": "FINAL"}, False, False, Sequence.ONCE),
@@ -273,6 +273,6 @@ def test_the_answer_to_a_beginning_names_what_later_payments_go_back_to() -> Non
     ],
 )
 def test_a_debit_knows_its_place_under_the_mandate(
-    values: dict[str, str], is_stored: bool, makes_registration: bool, sequence: Sequence
+    values: dict[str, str], is_registered: bool, makes_registration: bool, sequence: Sequence
 ) -> None:
-    assert read_sequence(values, is_stored=is_stored, makes_registration=makes_registration) is sequence
+    assert read_sequence(values, is_registered=is_registered, makes_registration=makes_registration) is sequence

@@ -13,7 +13,7 @@ from tollgate.store.database import Database
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY
-from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Answered, look_at, register_card, send
+from unit.flows.registration_samples import ALONE, CARD, INITIAL, KEEP, PRESENT, Answered, look_at, register_card, send
 from unit.flows.shopping import tick
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ from tollgate.payments.registration import RegistrationState
 from tollgate.values import DAY
 from unit.app_fixture import CHANNEL, ScriptedWire
 from unit.flows.chains import DECLINED, PENDING, read, run_only_job, show
-from unit.flows.registering import (
+from unit.flows.registration_samples import (
     ALONE,
     CARD,
     INITIAL,

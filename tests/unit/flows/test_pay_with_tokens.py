@@ -22,7 +22,7 @@ from tollgate.store.registrations import change_registration_writes
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.wire import Silent, Unsent, Wire
 from unit.flows.chains import read
-from unit.flows.registering import ALONE, CARD, INITIAL, KEEP, PRESENT, Answered, look_at, register_card, send
+from unit.flows.registration_samples import ALONE, CARD, INITIAL, KEEP, PRESENT, Answered, look_at, register_card, send
 from unit.flows.shopping import BROWSER_FIELDS, FRICTIONLESS, Bank, tick
 from unit.flows.test_pay_costs import CountingDatabase
 from unit.flows.tokenizing import (

@@ -17,7 +17,7 @@ from tollgate.store.registrations import change_registration_writes, find_sealed
 from tollgate.values import DAY, MINUTE, SECOND
 from tollgate.wire import Silent
 from unit.app_fixture import MERCHANT
-from unit.flows.registering import list_announced, look_at, register_card, send
+from unit.flows.registration_samples import list_announced, look_at, register_card, send
 from unit.flows.shopping import tick
 from unit.flows.tokenizing import (
     TokenWorld,

@@ -20,7 +20,7 @@ from tollgate.vault.sealing import open_account
 from tollgate.wire import Silent, Unsent
 from unit.app_fixture import CHANNEL, MERCHANT
 from unit.flows.chains import DECLINED
-from unit.flows.registering import CARD, KEEP, look_at, register_card, send
+from unit.flows.registration_samples import CARD, KEEP, look_at, register_card, send
 from unit.flows.shopping import tick
 from unit.flows.tokenizing import (
     TOKENIZING,

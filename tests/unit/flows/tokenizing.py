@@ -23,7 +23,7 @@ from tollgate.values import DAY, FixedClock
 from tollgate.wire import Wire
 from tollgate.workers.jobs import follow_tokens
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire, open_app
-from unit.flows.registering import look_at, register_card
+from unit.flows.registration_samples import look_at, register_card
 
 TOKENIZING = replace(CHANNEL, uses_network_tokens=True)
 TOKEN_PATHS = frozenset({tokens.PROVISIONS, tokens.CRYPTOGRAMS, tokens.INQUIRIES, tokens.DELETIONS})

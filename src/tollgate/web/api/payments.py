@@ -56,7 +56,7 @@ async def begin(request: Request, caller: Caller, app: App, registration_id: str
         short_id=make_short_id(app.random_bytes),
         is_live=app.is_live,
         opened=await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None,
-        stored=registration,
+        on_file=registration,
     )
     return count(order.payment_type, await pay(app, order, call))
 

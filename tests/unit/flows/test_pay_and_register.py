@@ -21,7 +21,7 @@ from tollgate.values import DAY, Money, Refusal, Secret
 from tollgate.wire import Silent
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.chains import DECLINED, PENDING, read, run_only_job
-from unit.flows.registering import (
+from unit.flows.registration_samples import (
     ALONE,
     BANK,
     CARD,

@@ -100,7 +100,7 @@ async def send(
         today=to_datetime(app.clock.now()).date(),
         short_id="1234.5678.9012",
         is_live=app.is_live,
-        stored=await open_registration(app, MERCHANT.id, named) if named else None,
+        on_file=await open_registration(app, MERCHANT.id, named) if named else None,
     )
     return Answered(await pay(app, order, Call(channel, "ndc", idempotency_key)))
 

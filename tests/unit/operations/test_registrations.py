@@ -18,7 +18,7 @@ from tollgate.values import MerchantId, Refusal, RegistrationId, Secret
 from tollgate.vault.sealing import EnvelopeError
 from unit.app_fixture import MERCHANT, ScriptedWire, open_app
 from unit.flows.chains import read
-from unit.flows.registering import ALONE, CARD, INITIAL, register_card, send
+from unit.flows.registration_samples import ALONE, CARD, INITIAL, register_card, send
 from unit.flows.shopping import change_row
 
 pytestmark = pytest.mark.anyio
