@@ -206,7 +206,7 @@ class StoreReader:
         return events
 
     def count_unanswered_keys(self) -> int:
-        return int(self.query(f"SELECT count(*) FROM {schema.idempotency_records.name} WHERE status IS NULL")[0][0])
+        return int(self.query(f"SELECT count(*) FROM {schema.idempotency_keys.name} WHERE status IS NULL")[0][0])
 
 
 def _read_record(row: tuple[str, ...]) -> Record:

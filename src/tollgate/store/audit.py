@@ -155,9 +155,7 @@ PAYMENTS = AuditedTable(PAYMENT_ROWS.columns, _read_payment_row)
 ENTRIES = _audit_raw(schema.ledger, Entry)
 EVENTS = _audit_raw(schema.outbox, Event)
 JOBS = _audit_raw(schema.jobs, Job)
-IDEMPOTENCY_RECORDS = _audit_raw(
-    schema.idempotency_records, IdempotencyRecord, key=["channel_id", "key", "merchant_id"]
-)
+IDEMPOTENCY_RECORDS = _audit_raw(schema.idempotency_keys, IdempotencyRecord, key=["channel_id", "key", "merchant_id"])
 AUTHENTICATIONS = _audit_decoded(authentications.AUTHENTICATIONS)
 INSTRUCTIONS = _audit_decoded(instructions.INSTRUCTIONS)
 FILES = _audit_decoded(bank_files.BANK_FILES)

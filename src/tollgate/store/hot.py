@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.store.schema import idempotency_records, jobs, ledger, outbox, payments
+from tollgate.store.schema import idempotency_keys, jobs, ledger, outbox, payments
 from tollgate.store.statements import Dialect, Statement, Write
 
 Row = tuple[Any, ...]
@@ -143,19 +143,19 @@ START_MEMBERS = tuple(
 _lean_start = _type_columns({name: payments.c[name] for name in (*START_MEMBERS, *_BESIDE)})
 START_COLUMNS: Columns = (
     *_lean_start,
-    *_type_columns({"fingerprint": idempotency_records.c.fingerprint, "claimed_at": idempotency_records.c.created_at}),
+    *_type_columns({"fingerprint": idempotency_keys.c.fingerprint, "key_created_at": idempotency_keys.c.created_at}),
 )
 _payment_values = _make_values(*START_MEMBERS, *_BESIDE) | AT_START
 _key_values = _make_values(
-    "channel_id", "merchant_id", "fingerprint", key="idempotency_key", payment_id="id", created_at="claimed_at"
+    "channel_id", "merchant_id", "fingerprint", key="idempotency_key", payment_id="id", created_at="key_created_at"
 )
 # A key past its lifetime counts as absent, so the next request may take it over.
 _TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
  payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
  WHERE idempotency_keys.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
 TAKE_KEY = Part(
-    f"{_render_insert(idempotency_records, _key_values)} {_TAKE_OVER}",
-    f"{_render_insert(idempotency_records, _key_values, 'first')} {_TAKE_OVER} RETURNING payment_id",
+    f"{_render_insert(idempotency_keys, _key_values)} {_TAKE_OVER}",
+    f"{_render_insert(idempotency_keys, _key_values, 'first')} {_TAKE_OVER} RETURNING payment_id",
     needs="idempotency_key",
     is_guard=True,
 )
@@ -194,7 +194,7 @@ START = HotWrite(
     ),
 )
 
-# ---- complete: the result, its event, its ledger entry, the recovery task still owed, the answer of its key ----
+# ---- complete: the result, its event, its ledger entry, its recovery task, the answer for its key ----
 
 PAYMENT_COMPLETED = "payment.completed"
 
@@ -209,7 +209,7 @@ _lean_completion = _type_columns(
 COMPLETION_COLUMNS: Columns = (
     *_lean_completion,
     *_type_columns({"job_id": jobs.c.id, "job_topic": jobs.c.topic, "job_due_at": jobs.c.due_at}),
-    *_type_columns({"status": idempotency_records.c.status, "body": idempotency_records.c.body}),
+    *_type_columns({"status": idempotency_keys.c.status, "body": idempotency_keys.c.body}),
 )
 _set_result = f"UPDATE payments SET {', '.join(f'{name} = :{name}' for name in RESULT)}"
 # Spelled so that no planner takes the index of attempts in flight for it: that index is full of entries that are dead

@@ -9,7 +9,7 @@ from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.store.codec import Codec
 from tollgate.store.database import Database
 from tollgate.store.hot import TAKE_KEY
-from tollgate.store.schema import idempotency_records, payments
+from tollgate.store.schema import idempotency_keys, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
 
@@ -40,30 +40,30 @@ class IdempotencyRecord(msgspec.Struct, frozen=True):
     body: bytes | None
 
 
-KEYS = Codec(idempotency_records, IdempotencyRecord, key=("channel_id", "key", "merchant_id"))
+KEYS = Codec(idempotency_keys, IdempotencyRecord, key=("channel_id", "key", "merchant_id"))
 
 _find = Statement(
     KEYS.select(
-        idempotency_records.c.channel_id == sa.bindparam("channel_id"),
-        idempotency_records.c.key == sa.bindparam("key"),
-        idempotency_records.c.created_at >= sa.bindparam("cutoff"),
+        idempotency_keys.c.channel_id == sa.bindparam("channel_id"),
+        idempotency_keys.c.key == sa.bindparam("key"),
+        idempotency_keys.c.created_at >= sa.bindparam("cutoff"),
     ),
     is_quick=True,
 )
 _is_key_of_payment = sa.and_(
-    idempotency_records.c.channel_id == payments.c.channel_id,
-    idempotency_records.c.key == payments.c.idempotency_key,
-    idempotency_records.c.merchant_id == payments.c.merchant_id,
-    idempotency_records.c.payment_id == payments.c.id,
+    idempotency_keys.c.channel_id == payments.c.channel_id,
+    idempotency_keys.c.key == payments.c.idempotency_key,
+    idempotency_keys.c.merchant_id == payments.c.merchant_id,
+    idempotency_keys.c.payment_id == payments.c.id,
 )
 _find_of_payment = Statement(
     KEYS.select(payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id")).select_from(
-        payments.join(idempotency_records, _is_key_of_payment)
+        payments.join(idempotency_keys, _is_key_of_payment)
     )
 )
 _answer = KEYS.update(new=["status", "body"])
 
-purge_idempotency_records = KEYS.purge(idempotency_records.c.created_at)
+purge_idempotency_records = KEYS.purge(idempotency_keys.c.created_at)
 
 
 def idempotency_writes(idempotency_key: IdempotencyKey, payment: Payment) -> list[Write]:
@@ -87,7 +87,7 @@ def _take(idempotency_key: IdempotencyKey, merchant_id: MerchantId, payment_id: 
         "merchant_id": merchant_id,
         "fingerprint": idempotency_key.fingerprint,
         "id": payment_id,
-        "claimed_at": idempotency_key.created_at,
+        "key_created_at": idempotency_key.created_at,
     }
     return Write(TAKE_KEY.statement, params, rows=1)
 

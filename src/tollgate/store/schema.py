@@ -113,7 +113,7 @@ _index_where(
 # Holds only what is in flight: rows leave it by being completed.
 _index_where("payments_in_flight", payments.c.deadline_at, where=sa.text(STARTED))
 
-idempotency_records = _make_table(
+idempotency_keys = _make_table(
     "idempotency_keys",
     # The channel leads, because a key is looked up before anything else is known; it implies the merchant.
     sa.Column("channel_id", TEXT, primary_key=True),
@@ -125,7 +125,7 @@ idempotency_records = _make_table(
     sa.Column("status", SMALL),
     sa.Column("body", BYTES),
 )
-sa.Index("idempotency_keys_by_age", idempotency_records.c.created_at)
+sa.Index("idempotency_keys_by_age", idempotency_keys.c.created_at)
 
 outbox = _make_table(
     "outbox",
