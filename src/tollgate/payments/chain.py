@@ -135,7 +135,7 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
     is_final = request.is_final and row.closes_when_final != ledger.Closure.NONE
     releases = named.left - amount if is_final and row.releases_when_final else 0
     closes = row.closes | (row.closes_when_final if is_final else ledger.Closure.NONE)
-    # What takes or releases all that is left must still find exactly that; what takes a part must find enough.
+    # A follow-up that takes or releases everything leaves exactly nothing; any other leaves at least nothing.
     takes_all = row.draw in (Draw.REST, Draw.WHOLE) or (is_final and row.releases_when_final)
     guards = (
         ledger.BalanceChange(
@@ -212,7 +212,7 @@ def balance_effects(payment: Payment, money_source_id: str | None = None) -> lis
         balance_changes.append(
             ledger.BalanceChange(payment_id=PaymentId(money_source_id), disputed=amount * row.dispute, drawn=restored)
         )
-    # What gives money is counted when it is reserved, what takes money when it is certain.
+    # A refund lowers the chain's net when it is reserved; a capture raises it only when it is approved.
     net = amount * row.net if is_done or row.net < 0 else 0
     balance_changes.append(ledger.BalanceChange(payment_id=payment.chain_id, chain_length=1, chain_net=net))
     return ledger.join_balance_changes(balance_changes)

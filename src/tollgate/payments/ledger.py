@@ -56,8 +56,8 @@ _CLOSURE_BITS = 10
 class Closure(IntFlag):
     """The follow-ups for which a payment can be closed. The numbers are stored.
 
-    Each has ten bits of one whole number, which count who closed it: a follow-up that fails later reopens nothing that
-    another has closed, and a balance only has to be added to.
+    A balance packs four counters of ten bits into one number, one for each: a follow-up that fails later takes back
+    only its own closure, and a balance only has to be added to.
     """
 
     NONE = 0

@@ -23,27 +23,27 @@ class StoreFault(Exception):
 
 
 class Unavailable(StoreFault):
-    pass
+    """The database takes no writes now, and nothing was written."""
 
 
 class Unconfirmed(StoreFault):
-    pass
+    """The connection was lost during the commit, so nobody knows whether it was written."""
 
 
 class Unwritable(StoreFault):
-    pass
+    """The database refuses the row itself."""
 
 
 class Unreadable(StoreFault):
-    pass
+    """A stored row cannot be decoded."""
 
 
 class Damaged(StoreFault):
-    pass
+    """The database or its writer is broken."""
 
 
 class AlreadyServed(StoreFault):
-    pass
+    """Another server has opened the same file."""
 
 
 class NoStore(StoreFault):

@@ -93,7 +93,7 @@ _DISK_FAULTS = (
 _ROW_FAULTS = (apsw.Error, ValueError, TypeError, OverflowError)
 
 QueuedWrite = tuple[Callable[[Run, Any], Any], Any]
-"""A function of the writer thread and its argument."""
+"""A function that writes one item, and its argument."""
 
 
 class SqliteDatabase(database.Probed):

@@ -1,5 +1,5 @@
 """Rows of customers, senders and recipients.
-The rows of the customer are mounted a second time in the last table.
+The rows of the customer are mounted a second time for shipping.
 """
 
 from tollgate.catalog.parameters import row
