@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from databases.samples import CHANNEL, MERCHANT, NOON, make_completion, make_idempotency_key, make_payment
 from outbox import list_events
+from tollgate.contract.answers import Answer
 from tollgate.payments.chain import (
     ChainContext,
     FollowUpRequest,
@@ -29,11 +30,13 @@ from tollgate.store.idempotency import find_idempotency_record
 from tollgate.store.payments import (
     balance_change_writes,
     complete_payment,
+    completion_writes,
     find_payment,
     list_chain,
     start_follow_up_writes,
     start_payment,
 )
+from tollgate.store.statements import Dialect
 from tollgate.values import DAY, MerchantId, Money, PaymentId
 
 pytestmark = pytest.mark.anyio
@@ -104,6 +107,23 @@ async def check_chain(db: Database, first_id: str) -> dict[str, Payment]:
 
 
 # ---- one at a time ----
+
+
+def test_both_writes_of_a_follow_up_lock_the_balance_before_the_key() -> None:
+    """Otherwise a completion and a repeated request under the same key would wait for each other."""
+    named = make_payment(payment_type="PA", state=State.APPROVED)
+    attempt, plan = plan_attempt(named, named, FollowUpRequest(payment_type="CP", money=Money(4_000, "EUR")))
+    starting = start_follow_up_writes(
+        attempt, list_start_changes(attempt, plan, named.id), make_idempotency_key("key-1")
+    )
+    completing = completion_writes(complete(attempt, APPROVED, attempt.created_at + 9), Answer(200, b"{}"))
+
+    for writes in (starting, completing):
+        texts = [write.statement.compiled_for(Dialect.POSTGRESQL).text for write in writes]
+        key = next(place for place, text in enumerate(texts) if "idempotency_keys" in text)
+        balances = [place for place, text in enumerate(texts) if "chain_net" in text and text.startswith("UPDATE")]
+        assert balances
+        assert max(balances) < key
 
 
 async def test_a_started_transaction_is_numbered_and_has_reserved_its_amount(db: Database) -> None:

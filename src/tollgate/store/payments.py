@@ -139,16 +139,19 @@ def completion_writes(
 ) -> list[Write]:
     """Does what `complete_payment` does from any expected state, joined with other writes."""
     payment = completion.payment
-    writes = hot.COMPLETE.make_writes(_make_completion_row(completion, answer, expected))
-    for balance_change in completion.balance_changes:
-        writes += balance_change_writes(payment.merchant_id, balance_change)
+    result, *others = hot.COMPLETE.make_writes(_make_completion_row(completion, answer, expected))
+    moved = [
+        write for change in completion.balance_changes for write in balance_change_writes(payment.merchant_id, change)
+    ]
     # The first entry is part of every completion; another one gives back what is left of a hold.
-    writes += [write for entry in list_entries(payment)[1:] for write in _post(entry)]
+    moved += [write for entry in list_entries(payment)[1:] for write in _post(entry)]
     if completion.registration is not None:
-        writes += end_payment_writes(completion.registration)
+        moved += end_payment_writes(completion.registration)
     if completion.checkout is not None:
-        writes += end_attempt_writes(completion.checkout)
-    return writes
+        moved += end_attempt_writes(completion.checkout)
+    # The answer of the key comes last: a repeated request locks the balance first and then its key, and two units that
+    # lock in different orders would wait for each other.
+    return [result, *moved, *others]
 
 
 def reopen_writes(waiting: Payment, deadline_at: Instant) -> list[Write]:
