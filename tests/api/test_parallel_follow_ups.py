@@ -22,7 +22,8 @@ from postgres import PostgresCluster
 from tollgate.connectors.acquiring import FOLLOW_UPS
 from tollgate.payments.payment import State
 
-SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(20, 220))]
+SEEDS = [*range(12), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(12, 220))]
+"""Twelve seeds meet every row of a family, with and without an acquirer outside."""
 EMBEDDED_SEEDS = [*range(0, 12, 3), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(20, 40))]
 
 

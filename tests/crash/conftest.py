@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from crash.crash_runs import DATABASES, Batch, CrashRun, CrashRuns, GetCrashRuns, open_crash_runs
 from crash.world import World, open_world
 from postgres import PostgresCluster
-
-DATABASES = ("sqlite", "postgresql")
 
 
 @pytest.fixture(scope="session")
@@ -74,3 +74,22 @@ def disk_world(database: str, request: pytest.FixtureRequest, disk_path: Path) -
 def postgres_disk_world(disk_cluster: PostgresCluster, disk_path: Path) -> Iterator[World]:
     with open_world(disk_path, disk_cluster) as world:
         yield world
+
+
+@pytest.fixture(scope="module")
+def get_crash_runs(
+    request: pytest.FixtureRequest, cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GetCrashRuns[Any, Any]]:
+    """Makes the batches of a file with the file's own `run_share`."""
+    with open_crash_runs(request.module.run_share, cluster, tmp_path_factory) as get_crash_runs:
+        yield get_crash_runs
+
+
+@pytest.fixture
+def crash_runs(batch: Batch[Any], get_crash_runs: GetCrashRuns[Any, Any]) -> CrashRuns[Any, Any]:
+    return get_crash_runs(batch)
+
+
+@pytest.fixture
+def crash_run(database: str, crash_runs: CrashRuns[Any, Any]) -> CrashRun[Any, Any]:
+    return crash_runs[database]

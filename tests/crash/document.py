@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from crash.crashes import CrashCase, Ending, Kill
@@ -37,7 +37,8 @@ PREFACE = """\
 
 This page lists where a gateway was killed with SIGKILL, what the store held at that moment, and how everything ended
 after a restart. The crash tests write it (`make crashes`). In `make test` they fail when a run contradicts this page;
-the last two sections are checked by `make prove`. Each row was seen on SQLite and on PostgreSQL.
+the last two sections are checked by `make prove`. Each row was seen on SQLite and on PostgreSQL: `make test` kills
+*during* a step on both, and before or after a step on one of them in turn; `make prove` adds the other.
 
 A *step* is the label of a write to the database or of a request to another system. The acquirer runs in its own
 process, and its records are the evidence. For direct debits the evidence is the files for the bank, for network tokens
@@ -62,26 +63,29 @@ COLUMNS = (
 )
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
+DURING = "during "
+"""The moment with which the crash points within a step begin."""
 _NO_ANSWER, _NOBODY, _GOES_ON = "no answer", "no caller", "dies again"
 
 
-def render_section(cases: Mapping[str, Sequence[CrashCase]]) -> str:
-    """The same crashes on each database."""
+def render_section(crashes: Iterable[Mapping[str, CrashCase]]) -> str:
+    """Each crash with its cases by database: on one that was spared, it ends as on the other."""
     lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-    for pair in zip(*(cases[name] for name in NAMES), strict=True):
-        lines += _render_rows(dict(zip(NAMES, pair, strict=True)))
+    for cases in crashes:
+        lines += _render_rows(cases)
     return "\n".join(lines) + "\n"
 
 
 def _render_rows(cases: Mapping[str, CrashCase]) -> Iterator[str]:
-    crash = next(iter(cases.values())).crash
+    first = next(iter(cases.values()))
+    crash = first.crash
     kills = (crash.kill, *crash.recoveries)
     for place, kill in enumerate(kills):
         is_last = place == len(kills) - 1
         heard = _tell_endings(cases, lambda ending: ending.heard)
         caller = f"{_NO_ANSWER}; {crash.again}: {heard}" if crash.again and not place else _NOBODY
         held = _agree({name: _tell_held(kill, case.held[place]) for name, case in cases.items()})
-        ended = [_tell(case, lambda ending: ending.rows) if is_last else _GOES_ON for case in cases.values()]
+        ended = [_tell(cases.get(name, first), lambda ending: ending.rows) if is_last else _GOES_ON for name in NAMES]
         moment, _, step = kill.point.partition(" ")
         yield f"| {' | '.join([crash.request.name, moment, step, caller, held, *ended])} |"
 
@@ -129,3 +133,9 @@ def compare_with_document(fresh: Mapping[str, str]) -> tuple[str, str]:
         DOCUMENT.write_text(true, "utf-8")
         text = true
     return text, true
+
+
+def list_unwritten_rows(fresh: Mapping[str, str]) -> list[str]:
+    """Lists the rows that the document lacks."""
+    written = read_sections(DOCUMENT.read_text("utf-8"))
+    return [row for title, body in fresh.items() for row in body.splitlines() if row not in written[title].splitlines()]
