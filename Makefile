@@ -39,9 +39,9 @@ SAME_NAMES := PYTHONHASHSEED=0
 FLAGS_unit := -n 2
 FLAGS_property := -n 2 --dist loadgroup
 FLAGS_databases := -n 2
-FLAGS_api := -n 3 --dist loadfile
+FLAGS_api := -n 4 --dist loadfile
 FLAGS_browser := -n 3 --dist loadfile
-FLAGS_crash := -n 4 --dist loadfile --no-loadscope-reorder
+FLAGS_crash := -n 6 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup serve test check prove bench docs crashes screenshots lock clean machine node $(addprefix test-,$(SUITES))
 

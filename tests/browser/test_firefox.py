@@ -8,6 +8,7 @@ import pytest
 
 from browser.firefox import Firefox, Tab
 from browser.linking import read_own_context
+from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.walks import ADDRESS, CHALLENGED
 from browser.widget_shop import DECLINED, NUMBER, PAYMENT_PATH, HostedPage, Piece, Prepared, form, options
@@ -145,7 +146,7 @@ def test_a_payment_link_is_paid_and_shows_its_receipt(tab: Tab, client: Client) 
     tab.wait_for("document.querySelector('.receipt')?.textContent.includes('0000')")
 
 
-@pytest.mark.parametrize("style", ["card", "plain", "logos"])
+@pytest.mark.parametrize("style", keep_rows(["card", "plain", "logos"], "card", "plain"))
 def test_the_name_of_the_brand_stands_beside_its_mark(
     firefox: Firefox, tab: Tab, hosted_page: HostedPage, style: str
 ) -> None:

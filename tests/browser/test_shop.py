@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from typing import Literal
 
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import BrowserContext, Frame, Page, expect
 
+from browser.accessibility import list_violations
 from browser.conftest import OpenContext
 from browser.shopping import (
     CHALLENGED,
@@ -36,9 +36,7 @@ IS_COVERED_OR_CUT = """
     return covered || pre.scrollWidth > pre.clientWidth;
   })
 """
-# What a page loads from elsewhere need not be loaded again to be judged, and its policy would forbid it.
 SLOW_BANK_MS = 6000
-AXE_OPTIONS = {"resultTypes": ["violations"], "iframes": False, "preload": False}
 
 
 def expect_paid(page: Page) -> None:
@@ -51,8 +49,8 @@ def list_faults(page: Page, frame: Frame | None = None) -> list[str]:
     for scheme in SCHEMES:
         # A colour that is on its way from day to night is neither.
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += Axe().run(frame or page, options=AXE_OPTIONS).response["violations"]
-    return [f"{fault['id']}: {node['html']}" for fault in found for node in fault["nodes"]]
+        found += list_violations(frame or page)
+    return found
 
 
 def test_a_newcomer_fills_the_cart_pays_by_card_and_sees_the_result_and_the_code(

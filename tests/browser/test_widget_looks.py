@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
+from browser.accessibility import list_violations
 from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.walks import ADDRESS, CHALLENGED
@@ -34,14 +34,8 @@ OpenContext = Callable[..., BrowserContext]
 FOLLOWS_THE_SHOPPER = inline("document.documentElement.style.colorScheme = 'light dark';")
 EVERYTHING = {"billingAddress": {}, "showCVVHint": True, "registrations": {"requireCvv": True}}
 EVERY_KIND = "VISA MASTER AMEX DIRECTDEBIT_SEPA PAYPAL IDEAL"
-# Frames are looked at one by one; and axe shall not copy styles into a page whose policy forbids it.
-# The rules left out judge a page as a whole: that of a test and the document of a frame are none.
-AXE_OPTIONS = {
-    "resultTypes": ["violations"],
-    "iframes": False,
-    "preload": False,
-    "rules": {name: {"enabled": False} for name in ("region", "landmark-one-main", "page-has-heading-one")},
-}
+# These rules judge a page as a whole: that of a test and the document of a frame are none.
+WHOLE_PAGE_RULES = ("region", "landmark-one-main", "page-has-heading-one")
 
 # What is wider than its place, or runs out of the window.
 MISFITS = """
@@ -105,8 +99,7 @@ def show_everything(page: Page, hosted_page: HostedPage, stored: list[str], loca
 
 def list_faults(place: Page | Frame) -> list[str]:
     """Returns all that axe calls a violation."""
-    violations = Axe().run(place, options=AXE_OPTIONS).response["violations"]
-    return [f"{found['id']}: {node['html'][:150]}" for found in violations for node in found["nodes"]]
+    return list_violations(place, without=WHOLE_PAGE_RULES)
 
 
 def find_faults_everywhere(page: Page) -> list[str]:
@@ -252,7 +245,7 @@ def test_marks_are_drawn(page: Page, hosted_page: HostedPage) -> None:
         assert mark.evaluate(DRAWN_SIZE) == [40, 26]
 
 
-@pytest.mark.parametrize("style", ["card", "plain", "logos"])
+@pytest.mark.parametrize("style", keep_rows(["card", "plain", "logos"], "card", "plain"))
 def test_a_mark_that_the_page_makes_itself_is_painted_by_its_class(
     page: Page, hosted_page: HostedPage, style: str
 ) -> None:

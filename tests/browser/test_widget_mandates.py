@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Shoot
+from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.test_widget_looks import find_faults_everywhere
 from browser.widget_shop import HostedPage, Prepared, form, options, pay_button
@@ -45,7 +46,7 @@ def read_caret(page: Page) -> int:
 # ---- the mandate ----
 
 
-@pytest.mark.parametrize("locale", ["en", "de", "ar"])
+@pytest.mark.parametrize("locale", keep_rows(["en", "de", "ar"], "en", "ar"))
 def test_the_mandate_names_the_creditor_in_the_shoppers_language(
     page: Page, hosted_page: HostedPage, locale: str, shoot: Shoot
 ) -> None:
@@ -141,24 +142,22 @@ def test_an_iban_is_grouped_while_it_is_typed_and_sent_without_blanks(page: Page
     assert any(f"bankAccount.iban={IBAN}&" in body for body in sent)
 
 
-@pytest.mark.parametrize(
-    "pasted",
-    [
+def test_an_iban_is_pasted_as_people_write_it(page: Page, hosted_page: HostedPage) -> None:
+    show_hosted_page(page, hosted_page)
+
+    for pasted in (
         GROUPED,
         IBAN.lower(),
         " de89-3704-0044-0532-0130-00 ",
         "IBAN: DE89 3704 0044 0532 0130 00",
         "DE89\u00a03704\u202f0044\u200b0532013000",
-    ],
-)
-def test_an_iban_is_pasted_as_people_write_it(page: Page, hosted_page: HostedPage, pasted: str) -> None:
-    show_hosted_page(page, hosted_page)
+    ):
+        iban_field(page).fill("")
+        iban_field(page).focus()
+        page.keyboard.insert_text(pasted)
 
-    iban_field(page).focus()
-    page.keyboard.insert_text(pasted)
-
-    expect(iban_field(page)).to_have_value(GROUPED)
-    assert read_caret(page) == len(GROUPED)
+        expect(iban_field(page)).to_have_value(GROUPED)
+        assert read_caret(page) == len(GROUPED)
 
 
 def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, hosted_page: HostedPage) -> None:
@@ -181,22 +180,20 @@ def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, hosted_page: H
     assert (field.input_value(), read_caret(page)) == ("DE89 7040 0440 5320 1300 0", 4), "the digit behind the blank"
 
 
-@pytest.mark.parametrize(
-    ("typed", "received"),
-    [
-        ("", "IBAN is missing."),
-        ("DE89 3704", "IBAN is incomplete."),
-        ("DE89 3704 0044 0532 0130 0", "IBAN is incomplete."),
-        ("DE89 3704 0044 0532 0130 01", "IBAN is not valid."),
-        ("12", "IBAN is not valid."),
-    ],
-)
-def test_what_is_wrong_with_an_iban(page: Page, hosted_page: HostedPage, typed: str, received: str) -> None:
+def test_what_is_wrong_with_an_iban(page: Page, hosted_page: HostedPage) -> None:
     show_hosted_page(page, hosted_page)
     page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
-    iban_field(page).fill(typed)
 
-    pay_button(page).click()
+    # No text follows itself, so that none is left over from the number before.
+    for typed, received in (
+        ("", "IBAN is missing."),
+        ("DE89 3704", "IBAN is incomplete."),
+        ("DE89 3704 0044 0532 0130 01", "IBAN is not valid."),
+        ("DE89 3704 0044 0532 0130 0", "IBAN is incomplete."),
+        ("12", "IBAN is not valid."),
+    ):
+        iban_field(page).fill(typed)
+        pay_button(page).click()
 
-    expect(page.locator(".wpwl-hint-accountIbanError")).to_have_text(received)
-    expect(iban_field(page)).to_be_focused()
+        expect(page.locator(".wpwl-hint-accountIbanError")).to_have_text(received)
+        expect(iban_field(page)).to_be_focused()
