@@ -1,6 +1,6 @@
 """The brands as rows: how each is charged, and what its numbers look like. They are read in `brands`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -74,6 +74,13 @@ class Brand:
     """The card scheme in `threeDSecure.v2.*`, by which a merchant is registered for 3-D Secure."""
     token_network: str = ""
     """The network that issues tokens for cards of this brand; other brands have none."""
+    protocol: Protocol = field(init=False)
+
+    def __post_init__(self) -> None:
+        protocol = Protocol.SEPA if self.method == "DD" else Protocol.REDIRECT
+        if self.account in (AccountType.CARD, AccountType.WALLET):
+            protocol = Protocol.CARD
+        object.__setattr__(self, "protocol", protocol)
 
     @property
     def payment_types(self) -> frozenset[str]:
@@ -82,12 +89,6 @@ class Brand:
     def list_payment_types(self, *, lenient: bool) -> frozenset[str]:
         """Lists the payment types that a channel takes for this brand."""
         return self.payment_types | self.lenient_types if lenient else self.payment_types
-
-    @property
-    def protocol(self) -> Protocol:
-        if self.account in (AccountType.CARD, AccountType.WALLET):
-            return Protocol.CARD
-        return Protocol.SEPA if self.method == "DD" else Protocol.REDIRECT
 
     @property
     def needs_return(self) -> bool:

@@ -98,21 +98,19 @@ def fits_bank(iban: str, bic: str | None = None, bank_code: str | None = None) -
     from schwifty import BIC, IBAN
 
     account = IBAN(iban, allow_invalid=True)
-    if bank_code is not None and _strip(bank_code) not in _list_bank_codes(account.bank_code, account.branch_code):
-        return False
+    if bank_code is not None:
+        bank, branch = account.bank_code, account.branch_code
+        # A country may call any of these parts a bank code; a sort code names the branch.
+        if _strip(bank_code) not in {_strip(bank), _strip(branch), _strip(bank + branch)}:
+            return False
     if bic is None:
         return True
-    bank = BIC(bic, allow_invalid=True)
-    if bank.country_code != account.country_code:
+    named_bank = BIC(bic, allow_invalid=True)
+    if named_bank.country_code != account.country_code:
         return False
     own = find_bic(iban)
     # One bank has many BICs, and all of them begin with the same four characters.
-    return own is None or not bank.domestic_bank_codes or own[:4] == str(bank)[:4]
-
-
-def _list_bank_codes(bank_code: str, branch_code: str) -> set[str]:
-    """Lists the parts that a country may call a bank code; a sort code names the branch."""
-    return {_strip(bank_code), _strip(branch_code), _strip(bank_code + branch_code)}
+    return own is None or not named_bank.domestic_bank_codes or own[:4] == str(named_bank)[:4]
 
 
 def _strip(code: str) -> str:

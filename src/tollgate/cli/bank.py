@@ -11,7 +11,7 @@ import click
 from tollgate.catalog.return_reasons import RETURN_REASONS
 from tollgate.cli.program import STORE_FLAGS, open_store, program, read_settings, with_settings, with_store
 from tollgate.connectors import sepa_files, sepa_returns
-from tollgate.flows.sepa_files import ReturnReport, export_file, take_returns
+from tollgate.flows.sepa_files import export_file, take_returns
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Creditor
 from tollgate.store import bank_files, instructions, merchants
@@ -105,15 +105,13 @@ def take_in(path: Path, **flags: Any) -> None:
         click.echo(f"tollgate: {path}: {fault}", err=True)
         sys.exit(NOT_READ)
     report = with_app(flags, lambda app: take_returns(app, returns))
-    click.echo(render_report(report))
+    groups = (("taken", report.taken), ("known already", report.known), ("unknown", report.unknown))
+    for word, notes in groups:
+        for note in notes:
+            click.echo(f"{word}: {note.reference} ({note.reason}): {note.text}")
+    click.echo(", ".join(f"{len(notes)} {word}" for word, notes in groups))
     if report.unknown:
         sys.exit(FOUND)
-
-
-def render_report(report: ReturnReport) -> str:
-    groups = (("taken", report.taken), ("known already", report.known), ("unknown", report.unknown))
-    lines = [f"{word}: {note.reference} ({note.reason}): {note.text}" for word, notes in groups for note in notes]
-    return "\n".join([*lines, ", ".join(f"{len(notes)} {word}" for word, notes in groups)])
 
 
 @bank.command("sample-return")

@@ -99,8 +99,8 @@ def describe_details(details: msgspec.Struct) -> dict[str, Any]:
     """Leaves out what is absent, so that an acquirer reads only what the merchant sent."""
     return {
         name: value if isinstance(value, str) else _describe_member(value)
-        for name in details.__struct_fields__
-        if (value := getattr(details, name)) is not None and value != ()
+        for name, value in msgspec.structs.asdict(details).items()
+        if value is not None and value != ()
     }
 
 

@@ -1,6 +1,7 @@
 """The requests and replies between connectors and wires: a connector yields requests and returns a verdict. No I/O."""
 
 from collections.abc import Generator, Mapping
+from functools import cache
 from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
@@ -12,6 +13,7 @@ _Result = TypeVar("_Result")
 _Message = TypeVar("_Message", bound=msgspec.Struct)
 
 encode_message = msgspec.json.Encoder().encode
+_get_decoder = cache(msgspec.json.Decoder)
 
 
 class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +45,8 @@ def make_request(
 def read_message(body: bytes | str, kind: type[_Message]) -> _Message | None:
     """Returns None for what is no such message."""
     try:
-        return msgspec.json.decode(body, type=kind)
+        message: _Message = _get_decoder(kind).decode(body)
+        return message
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 

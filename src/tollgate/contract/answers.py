@@ -17,7 +17,7 @@ from tollgate.catalog.wallets import Wallet
 from tollgate.contract.standing import find_scheme_reference, render_series_reference
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.payment import Payment, State
-from tollgate.values import Fault, Instant, InvalidParameters, Refusal, Result, TooMany, render_timestamp
+from tollgate.values import Instant, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
 Json = dict[str, Any]
 
@@ -157,7 +157,15 @@ def answer_refusal(refusal: Refusal, envelope: Envelope, ndc: str, now: int) -> 
     if refusal.detail:
         body["result"]["description"] += f" - {refusal.detail}"
     if isinstance(refusal, InvalidParameters):
-        body["result"]["parameterErrors"] = [_render_fault(fault) for fault in refusal.faults]
+        # A name or a value may be a card number in the wrong place.
+        body["result"]["parameterErrors"] = [
+            {
+                "name": hide_card_numbers(fault.name),
+                "value": fault.value and hide_card_numbers(fault.value),
+                "message": fault.message,
+            }
+            for fault in refusal.faults
+        ]
     if isinstance(refusal, TooMany):
         body["id"] = refusal.subject_id or ndc
     return encode_answer(refusal.status, body)
@@ -196,9 +204,3 @@ def _close(value: Any) -> Any:
     if isinstance(next(iter(value)), int):
         return [_close(value[key]) for key in sorted(value)]
     return {key: _close(member) for key, member in value.items()}
-
-
-def _render_fault(fault: Fault) -> Mapping[str, str | None]:
-    """Masks a name or a value that is a card number in the wrong place."""
-    value = None if fault.value is None else hide_card_numbers(fault.value)
-    return {"name": hide_card_numbers(fault.name), "value": value, "message": fault.message}

@@ -16,6 +16,8 @@ from tollgate.payments.accounts import CardAccount, Instrument
 from tollgate.payments.authentication import AuthenticationRequest, Browser
 from tollgate.values import Fault
 
+_AUTHENTICATED = frozenset(code for code, row in PAYMENT_TYPES.items() if row.can_authenticate)
+_WORDS = WORDS[Use.AUTHENTICATION]
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
 _MANDATED = "04"
@@ -27,13 +29,9 @@ def read_authentication_request(
 ) -> AuthenticationRequest | None:
     """Returns None where nobody is authenticated: it was done elsewhere, or no shopper is present."""
     values = fields.values
-    if (
-        not PAYMENT_TYPES[payment_type].can_authenticate
-        or not isinstance(account, CardAccount)
-        or account.number_type != "PAN"
-    ):
+    if payment_type not in _AUTHENTICATED or not isinstance(account, CardAccount) or account.number_type != "PAN":
         return None
-    if fields.groups.isdisjoint(WORDS[Use.AUTHENTICATION]):
+    if fields.groups.isdisjoint(_WORDS):
         # No shopper could come back, so nothing is asked; but nothing forbids an authentication either.
         return _NO_REQUEST
     reason = values.get("threeDSecure.threeRIInd")
@@ -41,21 +39,16 @@ def read_authentication_request(
         return None
     if is_by_merchant(values) and reason is None:
         return None
+    # The law demands a challenge where other payments will follow.
+    is_first = reason is None and (begins_series(values) or asks_to_register(values))
     return AuthenticationRequest(
         browser=read_browser(fields),
         device=values.get("threeDSecure.deviceInfo"),
-        challenge_indicator=_find_indicator(values),
+        challenge_indicator=values.get("threeDSecure.challengeIndicator", _MANDATED if is_first else None),
         is_decoupled=is_true(values.get("threeDSecure.decoupled")),
         requestor_reason=reason,
         is_unwanted=any(is_true(values.get(name)) for name in _SWITCHES),
     )
-
-
-def _find_indicator(values: Mapping[str, str]) -> str | None:
-    """Asks for a challenge where other payments will follow, as the law demands, unless the merchant chose."""
-    is_first = begins_series(values) or asks_to_register(values)
-    default = _MANDATED if is_first and "threeDSecure.threeRIInd" not in values else None
-    return values.get("threeDSecure.challengeIndicator", default)
 
 
 def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) -> None:

@@ -30,22 +30,22 @@ _READERS: dict[Any, _Reader] = {
     Money | None: lambda text, currency: Money(read_hundredths(text), currency),
 }
 
-_GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
-    ("customer", "customer", order.Customer, "customer."),
-    ("billing", "billing", order.Address, "billing."),
-    ("shipping", "shipping", order.Address, "shipping."),
-    ("sender", "sender", order.Party, "sender."),
-    ("recipient", "recipient", order.Party, "recipient."),
-    ("merchant", "acceptor", order.Acceptor, "merchant."),
-    ("threeDSecure", "authentication", order.Authentication, "threeDSecure."),
-    ("recurringMigration", "initial_payment", order.InitialDetails, "recurringMigration."),
-)
-"""A group of fields, the member of the details that it becomes, its structure, and the prefix of its names."""
+_GROUPS: dict[str, tuple[str, type[msgspec.Struct]]] = {
+    "customer": ("customer", order.Customer),
+    "billing": ("billing", order.Address),
+    "shipping": ("shipping", order.Address),
+    "sender": ("sender", order.Party),
+    "recipient": ("recipient", order.Party),
+    "merchant": ("acceptor", order.Acceptor),
+    "threeDSecure": ("authentication", order.Authentication),
+    "recurringMigration": ("initial_payment", order.InitialDetails),
+}
+"""A group of fields, the member of the details that it becomes, and its structure."""
 _STANDING = frozenset({"standingInstruction", "recurringType", "recurring"})
 # Details are built only if one of these groups was sent; a plain card payment has none of them.
 _DETAILED = frozenset(
     {"taxAmount", "discountAmount", "forex", "transactionPurposeCode", "transactionBai", "transactionTti", "cart"}
-    | {group for group, *_ in _GROUPS}
+    | _GROUPS.keys()
     | _STANDING
 )
 
@@ -69,11 +69,11 @@ def read_details(fields: Fields, currency: str) -> order.Details:
 
 
 def _read_groups(fields: Fields, currency: str) -> dict[str, Any]:
-    return {
-        member: _read_structure(structure, prefix, fields.values, currency)
-        for group, member, structure, prefix in _GROUPS
-        if group in fields.groups
-    }
+    members: dict[str, Any] = {}
+    for group in fields.groups & _GROUPS.keys():
+        member, structure = _GROUPS[group]
+        members[member] = _read_structure(structure, f"{group}.", fields.values, currency)
+    return members
 
 
 def _read_standing(fields: Fields, currency: str) -> order.StandingInstruction | None:
@@ -96,20 +96,20 @@ def to_camel_case(member: str) -> str:
 
 
 @cache
-def _plan(structure: type[msgspec.Struct], prefix: str) -> tuple[tuple[str, str, _Reader], ...]:
-    """Lists each member, the name by which it is sent, and its reader."""
+def _plan(structure: type[msgspec.Struct], prefix: str) -> dict[str, tuple[str, _Reader]]:
+    """Maps the name by which a member is sent to the member and its reader."""
     annotations = {field.name: field.type for field in msgspec.structs.fields(structure)}
-    return tuple((member, prefix + to_camel_case(member), _READERS[kind]) for member, kind in annotations.items())
+    return {prefix + to_camel_case(member): (member, _READERS[kind]) for member, kind in annotations.items()}
 
 
 def _read_structure(
     structure: type[_Structure], prefix: str, values: Mapping[str, str], currency: str
 ) -> _Structure | None:
-    members = {
-        member: read(text, currency)
-        for member, name, read in _plan(structure, prefix)
-        if (text := values.get(name)) is not None
-    }
+    plan = _plan(structure, prefix)
+    members = {}
+    for name in plan.keys() & values.keys():
+        member, read = plan[name]
+        members[member] = read(values[name], currency)
     return structure(**members) if members else None
 
 

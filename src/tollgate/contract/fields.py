@@ -133,12 +133,14 @@ def check_entity_id(identity: Identity) -> None:
         raise make_invalid(Fault(row.name, row.shape.message))
 
 
+_NAMES = frozenset(PARAMETERS)
 _ADDRESSES = frozenset(map(first_word, IGNORED_BESIDE))
 """The first words of names under which a field may be ignored; most requests have none of them."""
 _STORABLE = frozenset({Secrecy.OPEN, Secrecy.MASK})
-_Place = tuple[Parameter, Callable[[str], bool], str, str, bool, bool, bool]
+_Place = tuple[Parameter | Fault, Callable[[str], bool], str, str, bool, bool, bool]
 """A parameter's row, its test of a value, its canonical name, that name's first word, whether its value may be
-stored in clear, whether that value may have the number of a card in it, and whether the name may."""
+stored in clear, whether that value may have the number of a card in it, and whether the name may. A name with a wrong
+index or key has a fault instead of a row, and no value of it is acceptable."""
 
 
 class Fields(msgspec.Struct, frozen=True):
@@ -167,9 +169,6 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         place = _find_place(sent_name, lenient) if value else None
         if place is None:
             continue
-        if isinstance(place, Fault):
-            faults.append(place)
-            continue
         parameter, accepts, name, group, is_storable, may_hold_card, is_keyed = place
         # A faulty field counts as sent for rules that ask whether a group is present.
         groups.add(group)
@@ -182,8 +181,7 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
             if is_keyed:
                 keys.append(name)
             continue
-        fault = parameter.check_value(sent_name, value, is_lenient=lenient)
-        faults.append(fault or Fault(sent_name, "must not be repeated", parameter.show(value)))
+        faults.append(_explain(parameter, sent_name, value, is_lenient=lenient))
     present = frozenset(groups)
     if not _ADDRESSES.isdisjoint(present):
         faults = _drop_ignored(values, echo, faults)
@@ -201,6 +199,13 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         faults += dict.fromkeys(fault for fault in broken if fault.name not in faulty)
         raise make_invalid(*(account_numbers.clean_fault(fault, values) for fault in faults))
     return Fields(values, present, echo)
+
+
+def _explain(parameter: Parameter | Fault, sent_name: str, value: str, *, is_lenient: bool) -> Fault:
+    if isinstance(parameter, Fault):
+        return parameter
+    fault = parameter.check_value(sent_name, value, is_lenient=is_lenient)
+    return fault or Fault(sent_name, "must not be repeated", parameter.show(value))
 
 
 def _drop_ignored(values: dict[str, str], echo: dict[str, str], faults: list[Fault]) -> list[Fault]:
@@ -226,15 +231,19 @@ def merge_echo(kept: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, st
 
 def list_unknown(pairs: Pairs) -> list[str]:
     """Lists the names that were sent with a value and have no row in the catalogue."""
+    if _NAMES.issuperset([name for name, _ in pairs]):
+        return []
     return [name for name, value in pairs if value and _find_place(name, False) is None]
 
 
 @lru_cache(NAMES_KEPT)
-def _find_place(sent_name: str, is_lenient: bool) -> _Place | Fault | None:
+def _find_place(sent_name: str, is_lenient: bool) -> _Place | None:
     """Returns all facts that depend on the name and on the leniency of the channel alone."""
     resolved = resolve(sent_name)
-    if resolved is None or isinstance(resolved, Fault):
-        return resolved
+    if resolved is None:
+        return None
+    if isinstance(resolved, Fault):
+        return resolved, lambda _: False, "", "", False, False, False
     parameter, name = resolved.parameter, resolved.canonical_name
     accepts = parameter.shape_for(is_lenient=is_lenient).accepts
     is_storable = parameter.secrecy in _STORABLE

@@ -20,6 +20,9 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
     amount = read_hundredths(values["amount"]) if "amount" in values else None
     currency = values.get("currency")
     test_mode = read_test_mode(values.get("testMode"), is_live)
+    objection = codes.AMOUNT_TOO_SMALL if amount == 0 else None
+    if amount and currency is not None:
+        objection = find_fraction_objection([Money(amount, currency)])
     return FollowUp(
         payment_type=values["paymentType"],
         amount=amount,
@@ -35,7 +38,7 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         registration_id=find_registration_id(fields),
         # A lenient channel ignores the brand: the payment referred to has its own.
         brand=None if channel.is_lenient else values.get("paymentBrand"),
-        objection=_find_objection(amount, currency),
+        objection=objection,
         simulator_overrides=read_simulator_overrides(values)
         if "customParameters" in fields.groups and not is_live
         else {},
@@ -85,9 +88,3 @@ def count_captures(echo: Mapping[str, str]) -> int | None:
 
 def says_final(echo: Mapping[str, str]) -> bool:
     return echo.get("sequence") == "FINAL"
-
-
-def _find_objection(amount: int | None, currency: str | None) -> str | None:
-    if amount == 0:
-        return codes.AMOUNT_TOO_SMALL
-    return None if amount is None or currency is None else find_fraction_objection([Money(amount, currency)])

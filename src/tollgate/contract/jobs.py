@@ -85,7 +85,8 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
 def read_plan(fields: Fields, now: Instant) -> JobPlan:
     sent = {name.removeprefix(_PREFIX): text for name, text in fields.values.items() if name.startswith(_PREFIX)}
     _check_presence(sent)
-    _check_payment_type(sent)
+    if "action" in sent and sent["action"] not in _ACTIONS:
+        raise _refuse(codes.SCHEDULE_ACTION_UNKNOWN, "action", f"must be one of [{', '.join(_ACTIONS)}]", sent)
     _check_counts(sent)
     _check_expression(sent)
     plan = recall_plan(sent)
@@ -129,11 +130,6 @@ def _check_presence(sent: Mapping[str, str]) -> None:
     if sent.keys().isdisjoint((_EXPRESSION, *_PART_NAMES)):
         code = codes.SCHEDULE_WITHOUT_TIME if sent.keys().isdisjoint(_DATES) else codes.SCHEDULE_WITHOUT_EXECUTION
         raise _refuse(code, _EXPRESSION, _MISSING, sent)
-
-
-def _check_payment_type(sent: Mapping[str, str]) -> None:
-    if "action" in sent and sent["action"] not in _ACTIONS:
-        raise _refuse(codes.SCHEDULE_ACTION_UNKNOWN, "action", f"must be one of [{', '.join(_ACTIONS)}]", sent)
 
 
 def _check_counts(sent: Mapping[str, str]) -> None:

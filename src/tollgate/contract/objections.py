@@ -36,18 +36,14 @@ def find_account_objection(
                 values["card.number"], network, expiry, values.get("card.cvv"), cvv_required=required, today=today
             )
         case TokenAccount():
-            return find_token_objection(values, account, today)
+            # A network's token is checked like a card number; other tokens have no known form.
+            if account.type == "NETWORK" and not passes_luhn(values["tokenAccount.number"]):
+                return codes.INVALID_NUMBER
+            return find_token_expiry(account, today)
         case BankAccount() if brand.protocol is Protocol.SEPA:
             return find_bank_objection(values, account)
         case _:
             return None
-
-
-def find_token_objection(values: Mapping[str, str], token: TokenAccount, today: date) -> str | None:
-    """Checks a network's token like a card number; other tokens have no known form."""
-    if token.type == "NETWORK" and not passes_luhn(values["tokenAccount.number"]):
-        return codes.INVALID_NUMBER
-    return find_token_expiry(token, today)
 
 
 def find_token_expiry(token: TokenAccount, today: date) -> str | None:
@@ -112,6 +108,7 @@ def find_amount_objection(payment_type: str, money: Money) -> str | None:
 
 def find_fraction_objection(amounts: Iterable[Money]) -> str | None:
     """Finds amounts that their currency cannot express, such as half a yen."""
-    if any(CURRENCIES[money.currency].exponent == 0 and money.hundredths % 100 for money in amounts):
-        return codes.AMOUNT_MALFORMED
+    for money in amounts:
+        if money.hundredths % 100 and CURRENCIES[money.currency].exponent == 0:
+            return codes.AMOUNT_MALFORMED
     return None

@@ -25,17 +25,23 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.registration import RegisteredAccount
 from tollgate.values import Fault, Money, Refusal, read_hundredths
 
+# Bound once, because looking a member up in its enumeration takes as long as a call.
+_CARD, _WALLET = AccountType.CARD, AccountType.WALLET
+_OVERRIDES = {override.name: override for override in SIMULATOR_OVERRIDES}
+
 
 def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
     """Returns the overrides by their keys. A malformed one would silently test nothing, so it is refused."""
+    if values.keys().isdisjoint(_OVERRIDES):
+        return {}
     simulator_overrides: dict[str, str] = {}
     faults: list[Fault] = []
-    for override in SIMULATOR_OVERRIDES:
-        value = values.get(override.name)
+    for name, override in _OVERRIDES.items():
+        value = values.get(name)
         if value is None:
             continue
         if not override.shape.accepts(value):
-            faults.append(Fault(override.name, override.shape.message, value))
+            faults.append(Fault(name, override.shape.message, value))
         simulator_overrides[override.key] = value
     if faults:
         raise make_invalid(*faults)
@@ -128,13 +134,13 @@ def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard
     if brand is None:
         message = "is not a brand of this gateway" if code else "cannot be told from the card number"
         raise make_invalid(Fault("paymentBrand", message, code))
-    if brand.account is AccountType.WALLET and not brand.wallet:
+    if brand.account is _WALLET and not brand.wallet:
         raise Refusal(get_result(codes.METHOD_UNAVAILABLE), f"{brand.code} is not available on this channel")
     return brand
 
 
 def find_network(brand: Brand, values: Mapping[str, str], opened: OpenedCard | str | None) -> str | None:
-    network = _detect(values, opened) if brand.account is AccountType.WALLET else None
+    network = _detect(values, opened) if brand.account is _WALLET else None
     return network.code if network else None
 
 
@@ -300,7 +306,7 @@ def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -
         return
     if payment_type not in brand.list_payment_types(lenient=channel.is_lenient):
         raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} does not take paymentType {payment_type}")
-    if brand.account is AccountType.CARD:
+    if brand.account is _CARD:
         return
     if brand.currencies and money.currency not in brand.currencies:
         raise Refusal(

@@ -85,9 +85,13 @@ def refuse_full_chain(context: ChainContext, decision: Plan | Refused) -> None:
 
 def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Payment:
     bare = charging.start_after(app, named, request.payment_type, ndc)
+    # The amount that a refused follow-up shows; an accepted one has the amount of its plan.
+    hundredths, currency = named.left or named.money.hundredths, named.money.currency
+    if request.amount is not None:
+        hundredths, currency = request.amount, request.currency or currency
     return msgspec.structs.replace(
         bare,
-        money=get_shown_money(request, named),
+        money=Money(hundredths, currency),
         descriptor=request.descriptor,
         short_id=request.short_id,
         merchant_transaction_id=request.merchant_transaction_id,
@@ -95,13 +99,6 @@ def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Pa
         registration_id=request.registration_id,
         echo={**bare.echo, **request.echo},
     )
-
-
-def get_shown_money(request: FollowUp, named: Payment) -> Money:
-    """Returns the amount that a refused follow-up shows; an accepted one has the amount of its plan."""
-    if request.amount is None:
-        return Money(named.left or named.money.hundredths, named.money.currency)
-    return Money(request.amount, request.currency or named.money.currency)
 
 
 async def carry_out(

@@ -56,7 +56,11 @@ async def pay(
     if order.registers:
         order, new = await accounts.prepare_registration(app, order, call, payment_id)
     started = start_attempt(app, order, call, payment_id, patience_s)
-    if not await write_start(app, started, seal(app, order, started), idempotency_key, new, guards):
+    sealed = None
+    if order.account is not None:
+        owner = make_owner("payment", started.merchant_id, started.id)
+        sealed = seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
+    if not await write_start(app, started, sealed, idempotency_key, new, guards):
         return await idempotency.answer_taken_key(app, idempotency_key)
     try:
         if enrolment is not None:
@@ -104,13 +108,6 @@ def is_excused(order: Order) -> bool:
         return False
     is_proven = account.cryptogram is not None or (proof is not None and proof.verification_id is not None)
     return is_proven or (standing is not None and standing.source == _BY_MERCHANT)
-
-
-def seal(app: App, order: Order, started: Payment) -> bytes | None:
-    if order.account is None:
-        return None
-    owner = make_owner("payment", started.merchant_id, started.id)
-    return seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
 
 
 def start_attempt(app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float) -> Payment:

@@ -23,7 +23,7 @@ from tollgate.payments.registration import (
 from tollgate.store import jobs, schedules
 from tollgate.store import registrations as store_registrations
 from tollgate.store.statements import Write
-from tollgate.values import Instant, Refusal, RegistrationId, is_id, make_id
+from tollgate.values import Refusal, RegistrationId, is_id, make_id
 from tollgate.vault import sealing
 
 
@@ -90,9 +90,12 @@ async def register(
 def _make_registration(app: App, order: registrations.RegistrationOrder, call: Call) -> NewRegistration:
     registration_id = RegistrationId(make_id(app.random_bytes))
     code = order.objection or order.forced_code or SUCCESS_CODES[order.test_mode]
+    state = RegistrationState.ACTIVE if is_success(code) else RegistrationState.REJECTED
+    if is_pending(code):
+        state = RegistrationState.PENDING
     registration = msgspec.structs.replace(
         accounts.start_registration(app, order, call, registration_id),
-        state=choose_state(code),
+        state=state,
         result_code=code,
         initial=order.initial,
     )
@@ -100,12 +103,6 @@ def _make_registration(app: App, order: registrations.RegistrationOrder, call: C
         return NewRegistration(registration, None)
     account = accounts.sign_mandate(order.account, registration_id, app.today)
     return accounts.seal_registration(app, registration, account)
-
-
-def choose_state(code: str) -> RegistrationState:
-    if is_success(code):
-        return RegistrationState.ACTIVE
-    return RegistrationState.PENDING if is_pending(code) else RegistrationState.REJECTED
 
 
 async def reregister(app: App, fields: Fields, registration_id: str, call: Call) -> Answer:
@@ -202,16 +199,13 @@ def _update(app: App, fields: Fields, call: Call, row: RegistrationRow) -> tuple
     owner = accounts.make_registration_owner(registration)
     account = None if sealed is None else accounts.open_registered(registration, sealed, app.keyring)
     changed, account = registrations.apply_update(fields, registration, account, call.channel, today=app.today)
-    changed = msgspec.structs.replace(changed, used_at=now, keep_until=_choose_end(app, registration, changed, now))
+    # The lifetime is counted anew; a registration that was extended on request does not end earlier for it.
+    keep_until = app.retention.get_end(changed.card, now)
+    if registration.keep_until > app.retention.get_end(registration.card, registration.used_at):
+        keep_until = max(keep_until, registration.keep_until)
+    changed = msgspec.structs.replace(changed, used_at=now, keep_until=keep_until)
     sealed = None if account is None else sealing.seal_account(account, owner=owner, keyring=app.keyring)
     unit = store_registrations.change_registration_writes(
         changed, sealed, row.sealed_token, event=RegistrationEvent.UPDATED, at=now
     )
     return unit, registrations.answer_registration(changed, app.envelope, ndc=call.ndc, at=now)
-
-
-def _choose_end(app: App, registration: Registration, changed: Registration, now: Instant) -> Instant:
-    """Counts the lifetime anew; a registration that was extended on request does not end earlier for it."""
-    was_extended = registration.keep_until > app.retention.get_end(registration.card, registration.used_at)
-    counted = app.retention.get_end(changed.card, now)
-    return max(counted, registration.keep_until) if was_extended else counted

@@ -94,13 +94,11 @@ async def arrive(app: App, arrival: Arrival) -> Next:
         return Lost()
     signing.trust(app, payment)
     row = await authentications.find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
-    if row is None:
-        return await return_from_provider(app, payment) if len(shopper_token.key) == 0 else Lost()
-    return await _go_on(app, payment, row, shopper_token, arrival)
-
-
-async def return_from_provider(app: App, payment: Payment) -> Next:
-    """Asks the provider, whatever the browser says; what is still open is asked again by a worker."""
+    if row is not None:
+        return await _go_on(app, payment, row, shopper_token, arrival)
+    if len(shopper_token.key) > 0:
+        return Lost()
+    # The provider is asked, whatever the browser says; what is still open is asked again by a worker.
     if await ask_provider(app, payment) is not None:
         payment = await charging.get_payment(app, payment, payment.id)
     return go_home(app, payment)

@@ -19,7 +19,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.payments.registration import RegisteredAccount
-from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, count_due, ends_series, is_overtaken
+from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, count_due, ends_series, find_next
 from tollgate.store import jobs, payments, schedules
 from tollgate.store.statements import Write
 from tollgate.values import Money, PaymentId, Refusal, make_id
@@ -107,7 +107,8 @@ async def find_end(app: App, schedule: Schedule, run: Run) -> RunState | None:
         return RunState.FAILED if run.tries else RunState.DROPPED
     now, cron = app.clock.now(), recall_cron(signing.trust(app, schedule))
     tries = await list_tries(app, schedule, run, cron)
-    if not is_overtaken(cron, run.due_at, schedule.ends_at, now):
+    next_at = find_next(cron, run.due_at, schedule.ends_at)
+    if next_at is None or next_at > now:
         return None
     # A later time is paid instead of a run that was not begun, or not tried again, in time.
     if tries:

@@ -58,7 +58,10 @@ async def collect_batch(app: App, batch: instructions.Batch, creditor: Creditor,
         app.database, batch.merchant_id, batch.channel_id, scheme, batch.sequence, since=due_on
     )
     if due_on in taken:
-        await instructions.postpone_due(app.database, batch, due_on, choose_free_day(due_on, taken))
+        free_on = due_on
+        while free_on in taken:
+            free_on = banking_days.add_banking_days(free_on, 1)
+        await instructions.postpone_due(app.database, batch, due_on, free_on)
         return False
     due = await instructions.list_due(app.database, batch, due_on, LIMITS.bank_file_entries_max)
     # A thread opens the accounts, because ten thousand of them take a while.
@@ -104,13 +107,6 @@ async def write_file(
     if is_written:
         _log.info("a bank file was made", extra={"file": file.id, "entries": file.entries})
     return is_written
-
-
-def choose_free_day(after: date, taken: set[date]) -> date:
-    day = banking_days.add_banking_days(after, 1)
-    while day in taken:
-        day = banking_days.add_banking_days(day, 1)
-    return day
 
 
 def make_entries(app: App, due: Series[instructions.DueInstruction]) -> list[sepa_files.Entry]:

@@ -18,7 +18,7 @@ from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import check_alone, read_registration_order
 from tollgate.flows import registrations, resume
 from tollgate.flows.pay import pay
-from tollgate.operations import accounts, charging, idempotency, routes, signing
+from tollgate.operations import accounts, charging, idempotency, signing
 from tollgate.operations import checkouts as operations_checkouts
 from tollgate.operations.app import App, Call
 from tollgate.payments.checkout import Checkout, CheckoutEnd, CheckoutKind, CheckoutState
@@ -71,7 +71,7 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
         creditor_id=channel.creditor.identifier if channel.creditor else "",
         languages=languages,
         is_lenient=channel.is_lenient,
-        has_acquirer=routes.has_acquirer(app, channel),
+        has_acquirer=app.simulator is not None or channel.live_url is not None,
         merchant_name=orders.choose_merchant_name(prepared, channel),
         wallets=app.merchants.list_wallets(channel.id),
         registrations=await _list_usable(app, checkout, prepared),
@@ -206,21 +206,13 @@ async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None:
         raise checkouts.make_session_refusal()
-    payment = await _find_attempt(app, checkout, attempt_id)
-    if payment is not None:
+    payment = await payments.find_payment(app.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
+    if payment is not None and signing.trust(app, payment).checkout_id == checkout.id:
         await _give_up(app, payment)
         payment = await charging.get_payment(app, payment, payment.id)
         if payment.state is State.STARTED or payment.state in OPEN_STATES:
             raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the attempt is being completed")
     return await show_form(app, checkout_id, "")
-
-
-async def _find_attempt(app: App, checkout: Checkout, attempt_id: str) -> Payment | None:
-    """Finds an attempt that was made for this very checkout; None where there is none of that name."""
-    payment = await payments.find_payment(app.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
-    if payment is None or signing.trust(app, payment).checkout_id != checkout.id:
-        return None
-    return payment
 
 
 async def _give_up(app: App, payment: Payment) -> None:

@@ -79,14 +79,12 @@ _RENEW_BEFORE = timedelta(days=30)
 def get_local_certificate(folder: Path, now: Instant) -> tuple[Path, Path]:
     """Returns the paths of certificate and key, which are made if they are missing or expire soon."""
     certificate, key = folder / "localhost.pem", folder / "localhost-key.pem"
-    if not (certificate.exists() and key.exists() and _is_fresh(certificate, now)):
-        _make_certificate(certificate, key, now)
+    if certificate.exists() and key.exists():
+        expires = x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc
+        if expires - _RENEW_BEFORE > to_datetime(now):
+            return certificate, key
+    _make_certificate(certificate, key, now)
     return certificate, key
-
-
-def _is_fresh(path: Path, now: Instant) -> bool:
-    expires = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
-    return expires - _RENEW_BEFORE > to_datetime(now)
 
 
 def _make_certificate(certificate: Path, key_path: Path, now: Instant) -> None:
@@ -110,14 +108,10 @@ def _make_certificate(certificate: Path, key_path: Path, now: Instant) -> None:
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    _write_private(key_path, secret)
+    key_path.unlink(missing_ok=True)
+    with os.fdopen(os.open(key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secret)
     certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-
-
-def _write_private(path: Path, content: bytes) -> None:
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
 
 
 class Redirector:

@@ -37,9 +37,10 @@ class TerminalLines:
 
     def render(self, line: Mapping[str, object]) -> str:
         level = str(line["level"])
-        head = f"{self._paint(_DIM, _read_clock())} {self._paint(_LEVELS.get(level, ''), level.ljust(_LEVEL_WIDTH))} "
+        time = self._paint(_DIM, f"{datetime.now(UTC):%H:%M:%S}")
         text = self._render_request(line) if line["event"] == "request" else self._render_event(line)
-        return head + text + self._render_traceback(line)
+        text += "".join(f"\n    {self._clean(each)}" for each in str(line.get("traceback", "")).split("\n") if each)
+        return f"{time} {self._paint(_LEVELS.get(level, ''), level.ljust(_LEVEL_WIDTH))} {text}"
 
     def _render_event(self, line: Mapping[str, object]) -> str:
         facts = (f"{name}={_quote(value)}" for name, value in line.items() if name not in _SHOWN_ELSEWHERE)
@@ -55,9 +56,6 @@ class TerminalLines:
     def _clean(self, text: str) -> str:
         return escape_controls(self._hide(text))
 
-    def _render_traceback(self, line: Mapping[str, object]) -> str:
-        return "".join(f"\n    {self._clean(each)}" for each in str(line.get("traceback", "")).split("\n") if each)
-
     def _paint(self, colour: str, text: str) -> str:
         return f"{colour}{text}{_RESET}" if self._is_coloured and colour else text
 
@@ -72,10 +70,6 @@ def escape_controls(text: str) -> str:
 def _quote(value: object) -> str:
     text = str(value)
     return f'"{text}"' if " " in text or not text else text
-
-
-def _read_clock() -> str:
-    return datetime.now(UTC).strftime("%H:%M:%S")
 
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -116,12 +110,8 @@ def _read_record(formatter: logging.Formatter, record: logging.LogRecord) -> dic
 
 
 def hide_secrets(text: str) -> str:
-    return hide_card_numbers(hide_credentials(text))
-
-
-def hide_credentials(text: str) -> str:
-    """Cuts checkout ids and shopper addresses short, because they are enough to pay or to change something."""
-    return hide_checkout_ids(_SHOPPER_PATH.sub(r"\1***", text))
+    # Checkout ids and shopper addresses are enough to pay or to change something.
+    return hide_card_numbers(hide_checkout_ids(_SHOPPER_PATH.sub(r"\1***", text)))
 
 
 def set_up_logs(level: str, log_format: LogFormat = LogFormat.AUTO) -> None:

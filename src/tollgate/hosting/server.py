@@ -139,7 +139,10 @@ async def _serve_host(settings: Settings, host: Host, sockets: Sockets) -> None:
             case Port.METRICS:
                 listeners.append(Listener(listening, host.metrics, monitoring))
     host.loop.start()
-    _tame_garbage_collector()
+    # The tables are here to stay, so they are not searched again; and a payment leaves next to no cycles behind.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE_MIN, *gc.get_threshold()[1:])
     for listener in listeners:
         listener.open()
     _log.info("serving", extra={"base_url": settings.base_url, "environment": settings.environment})
@@ -179,13 +182,6 @@ def raise_file_limit() -> int:
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard if hard != resource.RLIM_INFINITY else sys.maxsize
-
-
-def _tame_garbage_collector() -> None:
-    """The tables are here to stay, so they are not searched again; and a payment leaves next to no cycles behind."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_GARBAGE_MIN, *gc.get_threshold()[1:])
 
 
 def _make_tls(settings: Settings) -> ssl.SSLContext | None:

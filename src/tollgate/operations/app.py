@@ -1,6 +1,6 @@
 """The objects that every operation needs. They are built in `wiring`."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -91,17 +91,17 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
         nothing real."""
         return self.is_live is (test_mode is None)
 
-    async def dispatch(self, exchange: Exchange, wire: Wire, *, label: str, spent_s: float = 0.0) -> Verdict:
+    def dispatch(self, exchange: Exchange, wire: Wire, *, label: str, spent_s: float = 0.0) -> Awaitable[Verdict]:
         """Runs an exchange that moves money; `spent_s` of the acquirer's time is gone already."""
         timeout_s = self.acquirer_timeout_s - spent_s
-        return await dispatch(exchange, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
+        return dispatch(exchange, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
 
-    async def converse(
+    def converse(
         self, conversation: Conversation[_Told], wire: Wire, *, label: str, timeout_s: float | None = None
-    ) -> _Told | None:
+    ) -> Awaitable[_Told | None]:
         """Runs a conversation that moves no money; None after a transport fault."""
         timeout_s = timeout_s or self.acquirer_timeout_s
-        return await converse(conversation, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
+        return converse(conversation, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
 
     def make_situation(self, operation: str, channel: Channel, payment_type: str | None = None) -> Situation:
         """Returns what the rules have to know about a request besides its fields."""

@@ -48,17 +48,14 @@ async def get_own_checkout(
     checkout = None
     if find_node(checkout_id) is not None:
         checkout = await find_checkout(app.database, channel.merchant_id, checkout_id)
-    if checkout is None or kind not in (None, checkout.kind) or _is_gone(app, checkout, with_cancelled):
+    if checkout is None or kind not in (None, checkout.kind):
+        raise make_session_refusal()
+    is_shown = with_cancelled and checkout.state is CheckoutState.CANCELLED
+    if checkout.expires_at <= app.clock.now() or (checkout.is_over(app.clock.now()) and not is_shown):
         raise make_session_refusal()
     if checkout.channel_id != channel.id:
         raise make_session_refusal(" (it was made with another entityId)")
     return checkout
-
-
-def _is_gone(app: App, checkout: Checkout, with_cancelled: bool) -> bool:
-    if with_cancelled and checkout.state is CheckoutState.CANCELLED:
-        return checkout.expires_at <= app.clock.now()
-    return checkout.is_over(app.clock.now())
 
 
 def make_checkout_owner(merchant_id: MerchantId, checkout_id: str) -> str:

@@ -173,6 +173,8 @@ def make_instruction(
     if wanted is None and first is not None and (is_credit or first.direction == sepa.Direction.CHECK):
         # A capture is due when its authorisation wanted it, and nothing is given back before it was taken.
         wanted = first.due_on
+    # The first day whose file is not made yet: files are made some days ahead.
+    earliest = add_banking_days(get_banking_day(today), LIMITS.bank_lead_days + 1)
     return instructions.Instruction(
         merchant_id=channel.merchant_id,
         id=message.key,
@@ -183,7 +185,7 @@ def make_instruction(
         direction=message.direction,
         amount=message.amount,
         currency=message.currency,
-        due_on=choose_due_day(wanted, today),
+        due_on=earliest if wanted is None else max(earliest, get_banking_day(wanted)),
         # Credits know no sequence, and all of a day go into one file.
         sequence=Sequence.ONCE if is_credit else message.sequence or inherited,
         account_of=message.account_of,
@@ -214,12 +216,6 @@ def make_cancellation(
         purpose=message.purpose,
         created_at=clock.now(),
     )
-
-
-def choose_due_day(wanted: date | None, today: date) -> date:
-    """Returns a day whose file is not made yet: files are made some days ahead, so one day more is free."""
-    earliest = add_banking_days(get_banking_day(today), LIMITS.bank_lead_days + 1)
-    return earliest if wanted is None else max(earliest, get_banking_day(wanted))
 
 
 def _get_today(clock: Clock) -> date:

@@ -127,7 +127,10 @@ def count_allowed(row: Following, terms: Terms) -> int:
 
 def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainContext, terms: Terms) -> Plan | Refused:
     named, first, excess = context.named, context.first, Refused(REFUSALS[request.payment_type].excess)
-    amount = _choose_amount(request, row, named)
+    # All that is left, unless an amount was sent.
+    amount = named.left if row.draw in (Draw.PART, Draw.REST) else named.money.hundredths
+    if request.money is not None:
+        amount = request.money.hundredths
     # A chargeback is recorded even where nothing is left; everything else stays within what the chain has taken.
     net_min = -first.taken if row.net < 0 and not row.dispute else -ledger.NO_BOUND
     if amount <= 0 or not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
@@ -152,13 +155,6 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
     )
     money = Money(amount, named.money.currency)
     return Plan(following=row, money=money, releases=releases, closes=closes, guards=guards)
-
-
-def _choose_amount(request: FollowUpRequest, row: Following, named: Payment) -> int:
-    """Returns the amount that was sent, or all that is left."""
-    if request.money is not None:
-        return request.money.hundredths
-    return named.left if row.draw in (Draw.PART, Draw.REST) else named.money.hundredths
 
 
 def _fits(row: Following, named: Payment, amount: int) -> bool:

@@ -1,6 +1,7 @@
 """The completion of a payment: its result, ledger entries, balance changes and recovery task. No I/O."""
 
 from operator import attrgetter
+from typing import Any
 
 import msgspec
 
@@ -121,19 +122,25 @@ _UNSIGNED = frozenset({"balance", "deadline_at", "lifecycle_id", "mac"})
 SIGNED = {field.name: field.default for field in msgspec.structs.fields(Payment) if field.name not in _UNSIGNED}
 """The members of a payment that its signature covers, with their defaults. The balance is the sum of signed rows."""
 
-_DEFAULTS = tuple((name, default) for name, default in SIGNED.items() if default is not msgspec.NODEFAULT)
-_list_required = attrgetter(*(name for name, default in SIGNED.items() if default is msgspec.NODEFAULT))
-_list_optional = attrgetter(*(name for name, _ in _DEFAULTS))
+_optional = {name: default for name, default in SIGNED.items() if default is not msgspec.NODEFAULT}
+_Optional = msgspec.defstruct("_Optional", [(name, Any, each) for name, each in _optional.items()], omit_defaults=True)
+_list_required = attrgetter(*(name for name in SIGNED if name not in _optional))
+_list_optional = attrgetter(*_optional)
+_COMPARED = tuple((place, each) for place, each in enumerate(_optional.values()) if each is not None)
 
 
 def list_facts(payment: Payment) -> tuple[object, ...]:
     """Returns the values that the signature covers.
 
-    Defaults are left out, so that a payment which was signed before a member existed keeps its signature.
+    Defaults are left out when they are encoded, so that a payment which was signed before a member existed keeps its
+    signature.
     """
-    pairs = zip(_DEFAULTS, _list_optional(payment), strict=True)
-    others = {name: value for (name, default), value in pairs if value is not default and value != default}
-    return *_list_required(payment), others
+    optional = [*_list_optional(payment)]
+    # The encoder leaves out the default itself, and a row brings an equal object in its place.
+    for place, default in _COMPARED:
+        if optional[place] == default:
+            optional[place] = default
+    return *_list_required(payment), _Optional(*optional)
 
 
 def may_have_taken(payment: Payment) -> bool:

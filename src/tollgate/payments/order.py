@@ -6,7 +6,7 @@ What becomes of an order is a payment.
 from collections.abc import Iterator, Mapping
 from datetime import date
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from typing import Any, get_args
 
 import msgspec
@@ -182,10 +182,7 @@ def _can_hold_amount(kind: Any) -> bool:
 
 def list_amounts(part: msgspec.Struct) -> Iterator[Money]:
     """Every amount among the details, however deep."""
-    for name in _list_amount_members(type(part)):
-        value = getattr(part, name)
-        if not value:
-            continue
+    for value in filter(None, map(partial(getattr, part), _list_amount_members(type(part)))):
         if isinstance(value, Money):
             yield value
         for inner in value if isinstance(value, tuple) else (value,):

@@ -145,12 +145,6 @@ def find_next(cron: Cron, after: Instant, ends_at: Instant | None) -> Instant | 
     return None if found is None or (ends_at is not None and found >= ends_at) else found
 
 
-def is_overtaken(cron: Cron, due_at: Instant, ends_at: Instant | None, now: Instant) -> bool:
-    """Tells whether a later time of the schedule has come."""
-    next_at = find_next(cron, due_at, ends_at)
-    return next_at is not None and next_at <= now
-
-
 def _find_before(cron: Cron, at: Instant, first: Instant) -> Instant | None:
     """Returns the due time before this one; the promised one counts."""
     if at <= first:

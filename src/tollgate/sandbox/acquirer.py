@@ -114,7 +114,10 @@ class SimulatedAcquirer:
         match path:
             case card.CHARGES:
                 charge = _read_charge(body)
-                reply = self._perform(charge.key, simulator_overrides or {}, _choose_response(charge))
+                known = TEST_CARDS.get(charge.card.number) if charge.card else None
+                # A code of the protocol, because the gateway takes no result of its own catalogue from an acquirer.
+                response = _RESPONSES[known.result_code] if known and known.result_code else ""
+                reply = self._perform(charge.key, simulator_overrides or {}, response)
             case acquiring.FOLLOW_UPS:
                 reply = self._perform(_read_follow_up(body).key, simulator_overrides or {})
             case acquiring.REVERSALS:
@@ -178,12 +181,3 @@ class SimulatedAcquirer:
         self._ledger[key] = reply
         if len(self._ledger) > _LEDGER_MAX:
             self._ledger.popitem(last=False)
-
-
-def _choose_response(charge: card.ChargeMessage) -> str:
-    """Returns the response code that declines a test card by its number; empty for all others.
-
-    It is a code of the protocol, because the gateway takes no result of its own catalogue from an acquirer.
-    """
-    known = TEST_CARDS.get(charge.card.number) if charge.card else None
-    return _RESPONSES[known.result_code] if known and known.result_code else ""

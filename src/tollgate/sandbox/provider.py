@@ -178,7 +178,11 @@ class SimulatedProvider:
             account_id=message.account.account_id or "",
             result_code=simulator_overrides.get(acquiring.FORCED_CODE, ""),
         )
-        await self._insert(message.key, _choose_status(body), body)
+        forced = _FORCED_STATUSES[acquiring.classify(body.result_code)] if body.result_code else None
+        status = forced or Status.OPEN
+        if brands.BRANDS[body.brand].method == "PP" and forced in (None, Status.APPROVED):
+            status = Status.ACCOUNT
+        await self._insert(message.key, status, body)
         # The same key is the same session: a repeat gets the first one.
         session = await find_session(self._database, message.key, self._clock)
         return _UNKNOWN if session is None else self._make_reply(session, is_opening=True)
@@ -239,13 +243,6 @@ class SimulatedProvider:
             return redirect.ForwardReply(url=url)
         fields = (redirect.FieldReply("transaction", session.row.id), redirect.FieldReply("brand", session.body.brand))
         return redirect.ForwardReply(url=url, method="POST", parameters=fields)
-
-
-def _choose_status(body: SessionBody) -> Status:
-    forced = _FORCED_STATUSES[acquiring.classify(body.result_code)] if body.result_code else None
-    if brands.BRANDS[body.brand].method == "PP" and forced in (None, Status.APPROVED):
-        return Status.ACCOUNT
-    return forced or Status.OPEN
 
 
 async def find_session(database: Database, key: str, clock: Clock) -> Session | None:

@@ -76,13 +76,14 @@ def _show(session: Session) -> Reply:
         return _PAGES.render(
             "end.html", framed_by=ANYWHERE, title=MESSAGES[session.status], text=text, link=body.back_url
         )
+    exponent = CURRENCIES[body.currency].exponent
     return _PAGES.render(
         "provider.html",
         # Shops may show a provider within their own page.
         framed_by=ANYWHERE,
         title=BRANDS[body.brand].label,
         merchant=body.merchant,
-        amount=_render_amount(body.amount, body.currency),
+        amount=f"{Decimal(body.amount).scaleb(-exponent):.{exponent}f} {body.currency}",
         reference=body.reference,
         account=body.account_id,
         minutes=LIMITS.simulated_session_lifetime // MINUTE,
@@ -92,8 +93,3 @@ def _show(session: Session) -> Reply:
 def _show_nothing() -> Reply:
     text = "The address is not complete, or the session is long over."
     return _PAGES.render("end.html", framed_by=ANYWHERE, title="No such session", text=text, link="", status=404)
-
-
-def _render_amount(amount: int, currency: str) -> str:
-    exponent = CURRENCIES[currency].exponent
-    return f"{Decimal(amount).scaleb(-exponent):.{exponent}f} {currency}"

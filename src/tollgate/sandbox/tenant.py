@@ -66,15 +66,12 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
     """Finds or makes the sandbox merchant; one of an earlier version is completed."""
     tenant = await find_tenant(database) or await _make_tenant(database, keyring, now)
-    await _ensure_creditor(database, tenant)
-    await issuing.ensure_wallets(database, keyring, (tenant.entity_id, tenant.lenient_entity_id), now)
-    return tenant
-
-
-async def _ensure_creditor(database: Database, tenant: Tenant) -> None:
+    entity_ids = (tenant.entity_id, tenant.lenient_entity_id)
     for channel in await merchants.list_channels(database):
-        if channel.id in (tenant.entity_id, tenant.lenient_entity_id) and channel.creditor is None:
+        if channel.id in entity_ids and channel.creditor is None:
             await merchants.update_channel(database, msgspec.structs.replace(channel, creditor=TEST_CREDITOR))
+    await issuing.ensure_wallets(database, keyring, entity_ids, now)
+    return tenant
 
 
 async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:

@@ -4,7 +4,7 @@ The gateway learns of events as it would from a real vault.
 """
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -136,7 +136,9 @@ class SimulatedTokenVault:
             case tokens.INQUIRIES:
                 reply = await self._get_reply(_read_key(request.body).key)
             case tokens.DELETIONS:
-                reply = await self._delete(_read_key(request.body).key)
+                key = _read_key(request.body).key
+                await let_happen(self._database, key, Event.DELETED, "deletion", self._clock.now())
+                reply = await self._get_reply(key)
             case _:
                 return exchange.WireReply(404, b"")
         return exchange.WireReply(200, exchange.encode_message(reply))
@@ -190,10 +192,6 @@ class SimulatedTokenVault:
             card=tokens.CardReply(last_digits=standing.last_digits, expiry=standing.expiry),
         )
 
-    async def _delete(self, key: str) -> tokens.TokenReply:
-        await let_happen(self._database, key, Event.DELETED, "deletion", self._clock.now())
-        return await self._get_reply(key)
-
 
 def make_token_number(issued: Issued, keyring: Keyring) -> str:
     """Makes a number of the card's network with a check digit, as acquirers expect it."""
@@ -209,7 +207,8 @@ async def find_standing(database: Database, key: str, now: Instant) -> Standing 
         return None
     issued, fired = _read_issued(row.body), _read_fired(row.status)
     status, expiry, last_digits = Status.ACTIVE, issued.expiry, issued.last_digits
-    for each in _order(fired, issued.planned, now):
+    happened = [each for each in (*fired, *issued.planned) if each.at <= now]
+    for each in sorted(happened, key=lambda each: each.at):
         if status is Status.DELETED:
             break
         status = _AFTER[each.event] or status
@@ -228,10 +227,6 @@ async def let_happen(database: Database, key: str, event: Event, event_id: str, 
         fired = (*standing.fired, Happening(event_id, event, now))
         await simulated_sessions.move_simulated_session(database, standing.row, msgspec.json.encode(fired).decode())
     return None
-
-
-def _order(fired: Iterable[Happening], planned: Iterable[Happening], now: Instant) -> list[Happening]:
-    return sorted((each for each in (*fired, *planned) if each.at <= now), key=lambda each: each.at)
 
 
 def _check_request(standing: Standing) -> str:

@@ -192,7 +192,7 @@ async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:
 
     Two walks side by side: a range with two ends was planned on the wrong index as soon as the plan was kept.
     """
-    followers = _walk_followers(db)
+    followers = (row async for page in _FOLLOWERS.walk(db) for row in page)
     follower = await anext(followers, None)
     async for page in _FIRSTS.walk(db):
         last = (page[-1].merchant_id, page[-1].id)
@@ -209,12 +209,6 @@ async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:
         follower = await anext(followers, None)
     if orphans:
         yield orphans
-
-
-async def _walk_followers(db: Database) -> AsyncIterator[AuditedPayment]:
-    async for page in _FOLLOWERS.walk(db):
-        for payment_row in page:
-            yield payment_row
 
 
 async def read_chain(db: Database, merchant_id: MerchantId, first_id: str) -> list[AuditedPayment]:

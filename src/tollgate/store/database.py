@@ -99,11 +99,13 @@ class Probed:
 
     probe: Probe = staticmethod(ignore_probe)
 
-    def _probe_submitted(self, label: str, submit: Callable[[], asyncio.Future[bool]]) -> asyncio.Future[bool]:
-        """Callbacks run in the order they were added, so the probe is called before the caller goes on."""
-        self.probe(label, "before")
-        writing = submit()
+    def _probe_queued(self, label: str, writing: asyncio.Future[bool]) -> asyncio.Future[bool]:
+        """Tells the probe of a write that was queued; nothing of it begins before the next turn of the loop.
+
+        Callbacks run in the order they were added, so the probe is called before the caller goes on.
+        """
         if self.probe is not ignore_probe:
+            self.probe(label, "before")
             writing.add_done_callback(lambda _: self.probe(label, "after"))
         return writing
 
@@ -158,7 +160,9 @@ class Batcher(Generic[Item, Answer]):
 
     def _start(self) -> None:
         self._is_called = False
-        while self._lanes_free and (waiting := self._cut()):
+        while self._lanes_free and (self._suspects or self._waiting):
+            queue, items_max = (self._suspects, 1) if self._suspects else (self._waiting, self._items_max)
+            waiting = [queue.popleft() for _ in range(min(len(queue), items_max))]
             self._lanes_free -= 1
             try:
                 writing = self._write([item for item, _ in waiting])
@@ -169,12 +173,6 @@ class Batcher(Generic[Item, Answer]):
                 raise
             self._in_flight.add(writing)
             writing.add_done_callback(partial(self._finish, waiting))
-
-    def _cut(self) -> list[tuple[Item, asyncio.Future[Answer]]]:
-        if self._suspects:
-            return [self._suspects.popleft()]
-        waiting = self._waiting
-        return [waiting.popleft() for _ in range(min(len(waiting), self._items_max))]
 
     def _finish(
         self, waiting: list[tuple[Item, asyncio.Future[Answer]]], writing: asyncio.Future[Sequence[Answer]]
@@ -253,7 +251,7 @@ class WriteHealth:
     async def find_trouble(self) -> str | None:
         """Says why nothing can be written; None while it can. Callers at the same moment share one write."""
         async with self._checking:
-            if not self._is_known():
+            if self._now() - self._known_at >= (CHECK_AFTER_S if self._trouble is None else CHECK_AGAIN_S):
                 try:
                     await self._check_write()
                 except StoreFault as fault:
@@ -261,6 +259,3 @@ class WriteHealth:
                 else:
                     self.note_success()
             return self._trouble
-
-    def _is_known(self) -> bool:
-        return self._now() - self._known_at < (CHECK_AFTER_S if self._trouble is None else CHECK_AGAIN_S)

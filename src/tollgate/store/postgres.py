@@ -61,7 +61,7 @@ class PostgresDatabase(database.Probed):
 
     def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
         self._refuse_reader()
-        return self._probe_submitted(label, partial(self._writers[hot.name].submit, row))
+        return self._probe_queued(label, self._writers[hot.name].submit(row))
 
     async def find_trouble(self) -> str | None:
         try:
@@ -134,7 +134,9 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
         connection = await connect(server_settings=_SETTINGS)
         try:
             if must_exist:
-                refuse_old_schema(await _read_revision(connection), _render_place(url))
+                # Without its user, password and options.
+                place = url.partition("://")[2].partition("?")[0].rpartition("@")[2]
+                refuse_old_schema(await _read_revision(connection), f"the database {place}")
             else:
                 await _migrate(connection)
         finally:
@@ -179,11 +181,6 @@ async def _read_revision(connection: asyncpg.Connection) -> str | None:
         return None
     revision: str | None = await connection.fetchval(READ_REVISION)
     return revision
-
-
-def _render_place(url: str) -> str:
-    """Returns the name of the database without its user, password and options."""
-    return "the database " + url.partition("://")[2].partition("?")[0].rpartition("@")[2]
 
 
 async def _migrate(connection: asyncpg.Connection) -> None:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
@@ -145,7 +144,7 @@ class SqliteDatabase(database.Probed):
         return is_written
 
     def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
-        return self._probe_submitted(label, partial(self._submit, hot.write_row, row))
+        return self._probe_queued(label, self._submit(hot.write_row, row))
 
     async def find_trouble(self) -> str | None:
         try:

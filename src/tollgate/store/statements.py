@@ -55,15 +55,12 @@ class Statement:
     def compiled_for(self, dialect: Dialect) -> CompiledText:
         found = self._compiled.get(dialect)
         if found is None:
-            found = self._compiled[dialect] = _compile(self._expression, dialect)
+            compiled = self._expression.compile(dialect=COMPILERS[dialect])  # type: ignore[attr-defined]
+            # The compiler may add constants of its own, as SQLite's LIMIT wants an OFFSET beside it.
+            constants = {name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required}
+            found = CompiledText(str(compiled), tuple(compiled.positiontup or ()), constants)
+            self._compiled[dialect] = found
         return found
-
-
-def _compile(expression: sa.sql.expression.Executable, dialect: Dialect) -> CompiledText:
-    compiled = expression.compile(dialect=COMPILERS[dialect])  # type: ignore[attr-defined]
-    # The compiler may add constants of its own, as SQLite's LIMIT wants an OFFSET beside it.
-    constants = {name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required}
-    return CompiledText(str(compiled), tuple(compiled.positiontup or ()), constants)
 
 
 @dataclass(frozen=True, slots=True)

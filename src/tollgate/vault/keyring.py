@@ -192,7 +192,8 @@ def destroy_archived_keys(
     known = read_archive(path, wrapping_path)
     left = [each for each in known if each.retired_at >= before]
     if not left:
-        remove_private(path)
+        path.unlink()
+        _flush_folder(path)
     elif len(left) < len(known):
         _write(path, _load_wrapping_key(wrapping_path), left, random_bytes)
     return len(known) - len(left), len(left)
@@ -257,11 +258,6 @@ def write_private(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-    _flush_folder(path)
-
-
-def remove_private(path: Path) -> None:
-    path.unlink()
     _flush_folder(path)
 
 

@@ -127,22 +127,10 @@ class _SealedVirtual(msgspec.Struct, frozen=True, omit_defaults=True, tag="virtu
     account_id: str | None
 
 
-class _UntaggedCard(msgspec.Struct, frozen=True):
-    """The form in which cards were sealed before other accounts were."""
-
-    number: str
-    expiry_month: str
-    expiry_year: str
-    holder: str | None = None
-    number_type: str = "PAN"
-
-
 _Sealed = _SealedCard | _SealedToken | _SealedBank | _SealedVirtual
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(_Sealed).decode
-_decode_untagged = msgspec.json.Decoder(_UntaggedCard).decode
-_TAGGED = b'{"' + _TAG.encode() + b'":'
+_decoder: msgspec.json.Decoder[_Sealed] = msgspec.json.Decoder(_Sealed)
 
 
 def make_owner(noun: str, merchant_id: MerchantId, subject_id: str) -> str:
@@ -164,9 +152,8 @@ def open_hidden(sealed: bytes, *, owner: str, keyring: Keyring) -> Mapping[str, 
     return plain.hidden if isinstance(plain, _SealedCard) else {}
 
 
-def _open(sealed: bytes, owner: str, keyring: Keyring) -> _Sealed | _UntaggedCard:
-    plain = open_sealed(sealed, owner=owner, keyring=keyring)
-    return _decode(plain) if plain.startswith(_TAGGED) else _decode_untagged(plain)
+def _open(sealed: bytes, owner: str, keyring: Keyring) -> _Sealed:
+    return _decoder.decode(open_sealed(sealed, owner=owner, keyring=keyring))
 
 
 def _flatten(account: Instrument, hidden: Mapping[str, str]) -> _Sealed:
@@ -199,7 +186,7 @@ def _flatten(account: Instrument, hidden: Mapping[str, str]) -> _Sealed:
             return _SealedVirtual(account.account_id)
 
 
-def _restore(plain: _Sealed | _UntaggedCard) -> Instrument:
+def _restore(plain: _Sealed) -> Instrument:
     members = msgspec.structs.asdict(plain)
     members.pop("hidden", None)
     secrets = {name: Secret(members[name]) for name in ("number", "iban") if members.get(name)}

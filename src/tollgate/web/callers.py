@@ -114,7 +114,10 @@ def recognise(request: Request, access: Access, merchants: MerchantCache, creden
     identity = read_identity(request.pairs)
     named = merchants.find_channel(identity.entity_id or "")
     has_header = credential is not None
-    credential = credential or _get_login(identity, merchants)
+    if credential is None:
+        if not identity.user_id or not identity.password:
+            raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
+        credential = _look_up(make_token(identity.user_id, identity.password), merchants)
     if identity.entity_id is None and access is Access.TOKEN and has_header:
         return Caller(merchant_id=credential.merchant_id, channel=None, ndc=request.trace)
     channel = _check_entity(identity, named, credential)
@@ -122,12 +125,6 @@ def recognise(request: Request, access: Access, merchants: MerchantCache, creden
         # Only now, so that a stranger's login learns nothing about which channels are lenient.
         raise Unauthenticated(get_result(codes.UNAUTHENTICATED), "this channel takes an Authorization header only")
     return Caller(merchant_id=credential.merchant_id, channel=channel, ndc=f"{channel.id}_{request.trace}")
-
-
-def _get_login(identity: Identity, merchants: MerchantCache) -> Credential:
-    if not identity.user_id or not identity.password:
-        raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
-    return _look_up(make_token(identity.user_id, identity.password), merchants)
 
 
 def _look_up(token: Secret, merchants: MerchantCache) -> Credential:

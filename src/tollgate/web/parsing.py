@@ -82,6 +82,7 @@ class HeadReader:
             raise make_malformed()
         path, query = _split_target(self._url)
         is_old = version == "1.0"
+        connection = headers.get(b"connection")
         return Head(
             method,
             self._url,
@@ -90,7 +91,7 @@ class HeadReader:
             headers,
             self._repeated,
             self._read_body_length(is_old=is_old),
-            is_old or self._wants_close(),
+            is_old or (connection is not None and b"close" in map(bytes.strip, connection.lower().split(b","))),
             not is_old and headers.get(b"expect", b"").lower() == b"100-continue",
         )
 
@@ -145,10 +146,6 @@ class HeadReader:
         if is_old or encoding.strip().lower() != b"chunked" or b"transfer-encoding" in self._repeated:
             raise make_malformed()
         return CHUNKED
-
-    def _wants_close(self) -> bool:
-        connection = self._headers.get(b"connection")
-        return connection is not None and b"close" in [word.strip() for word in connection.lower().split(b",")]
 
 
 def _split_target(target: bytes) -> tuple[str, bytes]:

@@ -96,6 +96,8 @@ def _headers_of(refusal: values.Refusal) -> tuple[tuple[bytes, bytes], ...]:
             return ()
 
 
+# Bound once, because looking a member up in its enumeration takes as long as a call.
+_OPEN = Access.OPEN
 _DECISIVE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type"})
 
 
@@ -179,7 +181,7 @@ class Gateway:
         """Refuses a large body unless the header has a known token, before anything of the body is read."""
         if head.body_length > LIMITS.body_bytes_max:
             raise parsing.make_body_too_large(LIMITS.body_bytes_max)
-        if row.access is not Access.OPEN:
+        if row.access is not _OPEN:
             try:
                 context.credential = find_credential(head.headers.get(b"authorization"), self._app.merchants)
             except values.WrongToken:
@@ -190,7 +192,7 @@ class Gateway:
         context.body_bytes_max = LIMITS.unauthorized_body_bytes_max
         if head.body_length <= context.body_bytes_max:
             return
-        if row.access is Access.OPEN:
+        if row.access is _OPEN:
             raise parsing.make_body_too_large(context.body_bytes_max)
         detail = f"a body of more than {context.body_bytes_max} bytes needs an Authorization header"
         raise values.Unauthenticated(get_result(codes.UNAUTHENTICATED), detail)
@@ -206,7 +208,7 @@ class Gateway:
         row = match.row
         request = Request(
             method=context.method,
-            path="/" + "/".join(filter(None, head.path.split("/"))),
+            path=row.path if head.path == row.path else "/" + "/".join(filter(None, head.path.split("/"))),
             names=match.names,
             headers=head.headers,
             pairs=[] if row.takes_bytes else _read_pairs(row.method, head.headers, head.query, body),
@@ -215,7 +217,7 @@ class Gateway:
             address=context.address,
             body=body if row.takes_bytes else b"",
         )
-        if row.access is Access.OPEN:
+        if row.access is _OPEN:
             self._throttles.check(row.operation, get_network(request.address), None)
             self._warn(request, row, context)
             return await cast(OpenHandler, row.handler)(request, self._app)

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 
 import orjson
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
@@ -31,29 +32,19 @@ _LIMITS = Counter("tollgate_connection_limits", "Connections refused or cut off 
 _RESULTS = Counter("tollgate_payments", "Payments answered, by type and result group.", ("kind", "group"))
 
 
-_children: dict[tuple[str, ...], Counter] = {}
-_timers: dict[str, Histogram] = {}
+# Looking a counter up by its labels costs more than counting.
+_get_request_counter = cache(_REQUESTS.labels)
+_get_timer = cache(_SECONDS.labels)
+_get_payment_counter = cache(_RESULTS.labels)
 
 
 def count_request(operation: str, status: int, seconds: float) -> None:
-    """Counts a request; counters are cached, because looking one up by its labels costs more than counting."""
-    key = ("request", operation, str(status))
-    counter = _children.get(key)
-    if counter is None:
-        counter = _children[key] = _REQUESTS.labels(operation, str(status))
-    counter.inc()
-    timer = _timers.get(operation)
-    if timer is None:
-        timer = _timers[operation] = _SECONDS.labels(operation)
-    timer.observe(seconds)
+    _get_request_counter(operation, status).inc()
+    _get_timer(operation).observe(seconds)
 
 
 def count_payment(kind: str, group: str) -> None:
-    key = ("payment", kind, group)
-    counter = _children.get(key)
-    if counter is None:
-        counter = _children[key] = _RESULTS.labels(kind, group)
-    counter.inc()
+    _get_payment_counter(kind, group).inc()
 
 
 def count_limit(limit: str) -> None:
@@ -91,6 +82,7 @@ def log_access(context: RequestContext, status: int, seconds: float) -> None:
     if not _access_log.isEnabledFor(logging.INFO):
         return
     facts = {
+        "time": datetime.now(UTC),
         "level": "info",
         "log": _access_log.name,
         "event": "request",
@@ -103,8 +95,10 @@ def log_access(context: RequestContext, status: int, seconds: float) -> None:
         "ms": round(seconds * 1000, 2),
     }
     if _render is None:
-        line = orjson.dumps({"time": datetime.now(UTC), **facts}, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
     else:
+        # A terminal shows the time of day only.
+        del facts["time"]
         line = _render(facts).encode("utf-8", "backslashreplace") + b"\n"
     if not _lines:
         asyncio.get_running_loop().call_soon(_write)

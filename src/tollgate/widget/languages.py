@@ -41,11 +41,6 @@ class IncompleteLanguage(Exception):
     """A file of texts lacks some, or has some that no other has."""
 
 
-def read_language(code: str) -> Mapping[str, str]:
-    texts: dict[str, str] = json.loads((FOLDER / f"{code}.json").read_text("utf-8"))
-    return MappingProxyType(texts)
-
-
 def check_languages(languages: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Lists the texts that a language lacks, has beyond the fallback, or has in another order."""
     keys = tuple(languages[FALLBACK])
@@ -59,7 +54,9 @@ def check_languages(languages: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 
 def _load_languages() -> Mapping[str, Mapping[str, str]]:
-    languages = {code: read_language(code) for code in CODES}
+    languages: dict[str, Mapping[str, str]] = {
+        code: MappingProxyType(json.loads((FOLDER / f"{code}.json").read_text("utf-8"))) for code in CODES
+    }
     faults = check_languages(languages)
     if faults:
         raise IncompleteLanguage("; ".join(faults))

@@ -224,11 +224,8 @@ async def read_widget_asset(request: Request, _app: App) -> Reply:
 
 def _pack(request: Request, body: bytes, gzipped: bytes, content_type: bytes, headers: Headers) -> Reply:
     headers = (*headers, _PACKED_OR_NOT)
-    if _takes_gzip(request.headers.get(b"accept-encoding", b"")):
+    accepted = request.headers.get(b"accept-encoding", b"").lower().replace(b" ", b"").split(b",")
+    codings = (coding.partition(b";") for coding in accepted)
+    if any(name == b"gzip" and not _REFUSED.fullmatch(weight) for name, _, weight in codings):
         return Reply(200, gzipped, content_type, (*headers, (b"content-encoding", b"gzip")))
     return Reply(200, body, content_type, headers)
-
-
-def _takes_gzip(accepted: bytes) -> bool:
-    codings = (coding.replace(b" ", b"").partition(b";") for coding in accepted.lower().split(b","))
-    return any(name == b"gzip" and not _REFUSED.fullmatch(weight) for name, _, weight in codings)

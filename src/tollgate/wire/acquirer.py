@@ -46,8 +46,12 @@ class HttpWire:
             raise Forbidden
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(timeout_s, LIMITS.acquirer_connect_timeout_s))
         headers = {"Content-Type": "application/json", "Idempotency-Key": request.key}
+        session = self._session
+        if session is None:
+            connector = aiohttp.TCPConnector(limit=LIMITS.acquirer_connections_max)
+            session = self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
         try:
-            async with self._open_session().post(
+            async with session.post(
                 self._address + request.path, data=request.body, headers=headers, timeout=timeout, allow_redirects=False
             ) as reply:
                 return WireReply(reply.status, await _read_capped(reply))
@@ -60,12 +64,6 @@ class HttpWire:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            connector = aiohttp.TCPConnector(limit=LIMITS.acquirer_connections_max)
-            self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
-        return self._session
 
 
 async def _read_capped(reply: aiohttp.ClientResponse) -> bytes:

@@ -51,7 +51,10 @@ class HttpNotifier:
             async with self._open_session().get(
                 address, headers=_HEADERS, timeout=timeout, allow_redirects=False
             ) as reply:
-                await _read_some(reply)
+                # A bounded part is read, so that an honest receiver can finish its answer.
+                left = LIMITS.receiver_reply_bytes_max
+                while left > 0 and not reply.content.at_eof():
+                    left -= len(await reply.content.read(left))
                 return reply.status
         except aiohttp.ClientConnectorError as fault:
             raise (Forbidden if isinstance(fault.os_error, _ClosedAddress) else Unsent) from None
@@ -139,10 +142,3 @@ def _read_address(url: str) -> URL:
     if address.scheme not in _SCHEMES or not is_complete or has_credentials:
         raise Forbidden
     return address
-
-
-async def _read_some(reply: aiohttp.ClientResponse) -> None:
-    """Reads a bounded part of the answer, so that an honest receiver can finish it."""
-    left = LIMITS.receiver_reply_bytes_max
-    while left > 0 and not reply.content.at_eof():
-        left -= len(await reply.content.read(left))

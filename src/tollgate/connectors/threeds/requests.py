@@ -65,10 +65,6 @@ def find_indicator(order: Order) -> str | None:
     return None if indicator is None else indicator.zfill(2)
 
 
-def is_payment(order: Order) -> bool:
-    return bool(order.money.hundredths) and not is_true(order.echo.get("threeDSecure.npa", ""))
-
-
 def get_money(order: Order) -> Money:
     """Returns the amount that the shopper is shown, which may differ from the amount of the payment."""
     amount = order.echo.get("threeDSecure.amount")
@@ -179,7 +175,8 @@ def choose_channel(request: AuthenticationRequest) -> str:
 
 
 def choose_category(order: Order) -> str:
-    return _PAYMENT if is_payment(order) else _NO_PAYMENT
+    is_payment = order.money.hundredths and not is_true(order.echo.get("threeDSecure.npa", ""))
+    return _PAYMENT if is_payment else _NO_PAYMENT
 
 
 def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:

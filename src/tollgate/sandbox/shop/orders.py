@@ -192,14 +192,9 @@ async def find_order(app: App, channel: Channel, checkout_id: str) -> Order | No
     if not reference.startswith(_ORDER_PREFIX):
         return None
     promised = await checkouts.find_promised_script(app, checkout.id) or app.script
-    return Order(checkout=checkout, reference=reference, cart=_recall_cart(prepared), integrity=promised.integrity)
-
-
-def _recall_cart(prepared: Mapping[str, str]) -> Cart:
     keys = {name: text for name, text in prepared.items() if name.endswith("].merchantItemId")}
-    return fill_cart(
-        {key: int(prepared[name.replace("merchantItemId", "quantity")]) for name, key in keys.items()},
-    )
+    cart = fill_cart({key: int(prepared[name.replace("merchantItemId", "quantity")]) for name, key in keys.items()})
+    return Order(checkout=checkout, reference=reference, cart=cart, integrity=promised.integrity)
 
 
 async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Ending:

@@ -47,7 +47,10 @@ def check_wallet_key(
     wallet: Wallet, pem: bytes, public: WalletPublic, *, is_new: bool
 ) -> tuple[PrivateKey, WalletPublic]:
     """Checks a key when an operator imports it, so that no shopper's payment fails because of it."""
-    private = _read_private(pem, is_new=is_new)
+    try:
+        private = _narrow(serialization.load_pem_private_key(pem, None, unsafe_skip_rsa_key_validation=is_new))
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise WalletKeyError("the private key is not a PEM file with an EC or RSA key and without password") from None
     _check_key(wallet, private)
     _check_public(wallet, public)
     encoded = private.public_key().public_bytes(
@@ -89,13 +92,6 @@ def unseal_wallet_key(key: WalletKey, keyring: Keyring) -> UnsealedKey:
         return _narrow(serialization.load_der_private_key(plain, None, unsafe_skip_rsa_key_validation=True))
 
     return UnsealedKey(key.public, unseal)
-
-
-def _read_private(pem: bytes, *, is_new: bool) -> PrivateKey:
-    try:
-        return _narrow(serialization.load_pem_private_key(pem, None, unsafe_skip_rsa_key_validation=is_new))
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise WalletKeyError("the private key is not a PEM file with an EC or RSA key and without password") from None
 
 
 def _narrow(key: object) -> PrivateKey:

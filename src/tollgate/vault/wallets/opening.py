@@ -4,6 +4,7 @@ All tokens that do not open fail alike, so that nobody learns how far a forgery 
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 import msgspec
@@ -45,15 +46,7 @@ def open_token(
     text = token.reveal()
     if len(text) <= LIMITS.wallet_token_length_max:
         for key in keys:
-            opened = _try_key(wallet, text, unseal_wallet_key(key, keyring), now)
-            if opened is not None:
-                return opened
+            # Only a token that opened can be expired; one that does not open may open with the next key.
+            with suppress(*_UNOPENED):
+                return _OPENERS[wallet](text, unseal_wallet_key(key, keyring), now)
     raise contents.WalletTokenError
-
-
-def _try_key(wallet: Wallet, text: str, key: UnsealedKey, now: Instant) -> OpenedWallet | None:
-    """Returns None if the token does not open with this key. Only a token that opened can be expired."""
-    try:
-        return _OPENERS[wallet](text, key, now)
-    except _UNOPENED:
-        return None

@@ -67,7 +67,10 @@ def open_with(text: str, key: UnsealedKey, now: Instant) -> OpenedWallet:
         eci=contents.eci_indicator,
         holder=contents.cardholder_name,
     )
-    check_age(_read_utc(contents.utc), now)
+    utc = str(contents.utc)
+    if not (utc.isascii() and utc.isdigit() and len(utc) <= _UTC_DIGITS_MAX):
+        raise ValueError("not an instant")
+    check_age(int(utc) * _MILLISECOND, now)
     return opened
 
 
@@ -89,10 +92,3 @@ def _decrypt(compact: str, key: UnsealedKey) -> bytes:
     if plain is None:
         raise ValueError("nothing was encrypted")
     return plain
-
-
-def _read_utc(utc: int | str) -> Instant:
-    text = str(utc)
-    if not (text.isascii() and text.isdigit() and len(text) <= _UTC_DIGITS_MAX):
-        raise ValueError("not an instant")
-    return int(text) * _MILLISECOND

@@ -27,9 +27,9 @@ ROUTES = Routes()
 
 
 @ROUTES.add("POST", "/v1/payments", "create_payment")
-async def create_payment(request: Request, caller: Caller, app: App) -> Reply:
+def create_payment(request: Request, caller: Caller, app: App) -> Awaitable[Reply]:
     """Makes a payment: PA, DB, CD or PA.CP; with `referenceUuid` it raises or renews an authorization."""
-    return await begin(request, caller, app)
+    return begin(request, caller, app)
 
 
 async def begin(request: Request, caller: Caller, app: App, registration_id: str | None = None) -> Reply:

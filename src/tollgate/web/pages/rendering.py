@@ -139,7 +139,12 @@ class StaticFiles:
     """The files of one folder, served at `prefix/{hash}/{name}`."""
 
     def __init__(self, folder: Path, prefix: str) -> None:
-        self.assets: Mapping[str, Asset] = {path.name: _read_asset(path, prefix) for path in sorted(folder.iterdir())}
+        assets = {}
+        for path in sorted(folder.iterdir()):
+            body = read_browser_file(path)
+            digest = hashlib.sha256(body).hexdigest()[:_HASH_LENGTH]
+            assets[path.name] = Asset(f"{prefix}/{digest}/{path.name}", body, CONTENT_TYPES[path.suffix], digest)
+        self.assets: Mapping[str, Asset] = assets
 
     def get_path(self, name: str) -> str:
         """Returns the path from which a page loads a file."""
@@ -154,12 +159,6 @@ class StaticFiles:
         # A page from before a release still gets the file, but must not cache it under the hash of the older one.
         headers = (CACHED_FOR_GOOD,) if hash_asked == asset.hash else ()
         return Reply(200, asset.body, asset.content_type, headers)
-
-
-def _read_asset(path: Path, prefix: str) -> Asset:
-    body = read_browser_file(path)
-    digest = hashlib.sha256(body).hexdigest()[:_HASH_LENGTH]
-    return Asset(f"{prefix}/{digest}/{path.name}", body, CONTENT_TYPES[path.suffix], digest)
 
 
 STATIC_FILES = StaticFiles(Path(__file__).parent / "assets", "/v1/static")

@@ -79,25 +79,22 @@ FOLDER = Path(__file__).parent / "texts"
 _TAGS_MAX = 20
 
 
-def _read_texts(code: str) -> Mapping[str, str]:
-    texts: dict[str, str] = json.loads((FOLDER / f"{code}.json").read_text("utf-8"))
-    # What the form says in the same words is not written twice.
-    shared = {key: LANGUAGES[code][key] for key in ("tag", "dir", "testMode")}
-    return {**shared, **texts}
-
-
-TEXTS: Mapping[str, Mapping[str, str]] = {code: _read_texts(code) for code in LANGUAGES}
+# What the form says in the same words is not written twice.
+TEXTS: Mapping[str, Mapping[str, str]] = {
+    code: {key: texts[key] for key in ("tag", "dir", "testMode")}
+    | json.loads((FOLDER / f"{code}.json").read_text("utf-8"))
+    for code, texts in LANGUAGES.items()
+}
 
 
 def choose_language(*requested: str) -> str:
     """Takes the first language that is known, from codes or the Accept-Language headers of browsers."""
-    return next((found for header in requested if (found := _choose_language(header))), FALLBACK)
-
-
-def _choose_language(header: str) -> str:
-    tags = [_read_tag(tag) for tag in header.split(",")[:_TAGS_MAX]]
-    in_order = sorted((tag for tag in tags if tag[1] > 0), key=lambda tag: -tag[1])
-    return next((code for name, _ in in_order if (code := _choose_code(name))), "")
+    for header in requested:
+        tags = [_read_tag(tag) for tag in header.split(",")[:_TAGS_MAX]]
+        for name, _ in sorted((tag for tag in tags if tag[1] > 0), key=lambda tag: -tag[1]):
+            if code := _choose_code(name):
+                return code
+    return FALLBACK
 
 
 def _read_tag(tag: str) -> tuple[str, float]:
