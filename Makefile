@@ -71,7 +71,7 @@ test-browser: .venv/.npm-ok
 # Takes the place of the shell, so that it learns of the end of make.
 RUN_SUITE = $(BIN)/python tools/run_suite.py
 
-prove: .venv/.dev-ok .venv/.npm-ok machine  ## the long runs: many more examples and crashes, every case on both databases
+prove: .venv/.bench-ok .venv/.npm-ok machine  ## the long runs: many more examples and crashes, every case on both databases
 	$(PROVE) $(FLAGS_property) tests/property $(ARGS)
 	$(PROVE) $(FLAGS_api) tests/api $(ARGS)
 	$(PROVE) -n 2 --dist loadfile -m prove --ignore tests/api tests $(ARGS) || [ $$? = 5 ]

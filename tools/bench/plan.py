@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from tools.bench.signing import Sign
 from tools.bench.specimen import Specimen
 
 
@@ -60,4 +61,4 @@ class Side(Protocol):
 
     def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]: ...
 
-    def fill(self, address: str, specimen: Specimen, count: int) -> None: ...
+    def fill(self, address: str, specimen: Specimen, count: int, sign: Sign) -> None: ...

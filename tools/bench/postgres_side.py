@@ -8,12 +8,12 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
+from tools.bench.signing import Sign
 from tools.bench.specimen import (
     COUNT_COMPLETED,
     COUNT_REFUNDS,
@@ -83,18 +83,10 @@ class PostgresSide:
                 for connections in LIMIT_CONNECTIONS
             }
 
-    def fill(self, address: str, specimen: Specimen, count: int) -> None:
+    def fill(self, address: str, specimen: Specimen, count: int, sign: Sign) -> None:
         """Fills in completed payments, events and entries; then does what a server does to new rows sooner or later."""
+        asyncio.run(_fill(address, specimen, count, sign))
         name = _database_of(address)
-
-        def fill_table(text: str) -> None:
-            for first in range(0, count, FILL_STEP):
-                series = f"generate_series({first + 1}, {min(first + FILL_STEP, count)}) AS n"
-                self._cluster.run_sql(f"SET synchronous_commit = off; {text} FROM {series}", name)
-
-        # The tables do not depend on each other, and one statement keeps no more than one core busy.
-        with ThreadPoolExecutor() as threads:
-            list(threads.map(fill_table, render_fill(specimen)))
         self._cluster.run_sql("VACUUM ANALYZE payments, outbox, ledger_entries", name)
         self._cluster.run_sql("CHECKPOINT", name)
 
@@ -151,16 +143,35 @@ def render_script(specimen: Specimen) -> str:
     )
 
 
+async def _fill(address: str, specimen: Specimen, count: int, sign: Sign) -> None:
+    texts = render_fill(specimen)
+    began_at = int(str(specimen.payment["created_at"])) - FILLED_BEFORE_US
+    connection = await asyncpg.connect(address)
+    try:
+        await connection.execute("SET synchronous_commit = off")
+        for first in range(0, count, FILL_STEP):
+            rows = []
+            for n in range(first, min(first + FILL_STEP, count)):
+                varied = {"id": f"8a{os.urandom(15).hex()}", "merchant_transaction_id": f"stored-{n}"}
+                instant = began_at + n
+                rows.append((*varied.values(), instant, sign(**varied, created_at=instant, completed_at=instant)))
+            columns = list(zip(*rows, strict=True))
+            for text in texts:
+                await connection.execute(text, *columns)
+    finally:
+        await connection.close()
+
+
 def render_fill(specimen: Specimen) -> tuple[str, ...]:
-    """The stored payments are numbered by `n`, and events and entries are made from the same number."""
-    payment_id = "('8a' || substr(md5(n::text), 3))"
-    instant = f"({_quote(specimen.payment['created_at'])} - {FILLED_BEFORE_US} + n)"
-    varied = {"id": payment_id, "merchant_transaction_id": "('stored-' || n::text)", "created_at": instant}
-    payment = _render_values(specimen.payment, {**varied, "completed_at": instant})
-    timed_id = f"(lpad(to_hex({instant}), {INSTANT_DIGITS}, '0') || {payment_id})"
-    event = _render_values(specimen.event, {"id": timed_id, "subject_id": payment_id, "created_at": instant})
-    line = _render_values(specimen.line, {"id": timed_id, "payment_id": payment_id, "posted_at": instant})
-    return _render_insert("payments", payment), _render_insert("outbox", event), _render_insert("ledger_entries", line)
+    """Returns the statements that store payments, their events and their entries; each takes the same four arrays."""
+    varied = {"id": "id", "merchant_transaction_id": "reference", "created_at": "instant", "mac": "mac"}
+    payment = _render_values(specimen.payment, {**varied, "completed_at": "instant"})
+    timed_id = f"(lpad(to_hex(instant), {INSTANT_DIGITS}, '0') || id)"
+    event = _render_values(specimen.event, {"id": timed_id, "subject_id": "id", "created_at": "instant"})
+    line = _render_values(specimen.line, {"id": timed_id, "payment_id": "id", "posted_at": "instant"})
+    given = "unnest($1::text[], $2::text[], $3::int8[], $4::bytea[]) AS given(id, reference, instant, mac)"
+    inserts = (("payments", payment), ("outbox", event), ("ledger_entries", line))
+    return tuple(f"{_render_insert(table, values)} FROM {given}" for table, values in inserts)
 
 
 def _render_insert(table: str, values: Mapping[str, str]) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from tools.bench.calling import read_body, render_post, send_all
 from tools.bench.plan import Plan, Side
-from tools.bench.signing import sign_payments
 from tools.bench.stocked import Costs, Pair, Stocked
 from tools.bench.subject import ORDER
 
@@ -92,7 +91,7 @@ class _Bout:
 def measure_refunds(side: Side, pair: Pair, plan: Plan, tell: Callable[[str], None]) -> RefundResult:
     # Some more than are measured: the first ones warm both up.
     needed = plan.refunds + WARM_UP
-    few, many = (_Bout(each, iter(_pick_stored(side, each, needed))) for each in pair)
+    few, many = (_Bout(each, iter(side.pick_stored(each.database, needed))) for each in pair)
     result = RefundResult()
     for case in CASES:
         for bout in (few, many):
@@ -110,13 +109,6 @@ def measure_refunds(side: Side, pair: Pair, plan: Plan, tell: Callable[[str], No
     growths = ", ".join(f"{costs.growth:.2f}" for costs in result.costs.values())
     tell(f"{side.name}: a refund beside {plan.stored_many} payments costs {growths} times that beside few")
     return result
-
-
-def _pick_stored(side: Side, stocked: Stocked, count: int) -> list[str]:
-    """Picks payments that were filled in and signs them, because the server uses no row with a wrong signature."""
-    ids = side.pick_stored(stocked.database, count)
-    sign_payments(stocked.database, stocked.subject.folder / "keys.json", ids)
-    return ids
 
 
 def _measure_round(few: _Bout, many: _Bout, case: Case, *, is_turned: bool) -> tuple[float, float]:

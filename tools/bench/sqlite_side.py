@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import apsw
+from tools.bench.signing import Sign
 from tools.bench.specimen import (
     COUNT_COMPLETED,
     COUNT_REFUNDS,
@@ -84,7 +85,7 @@ class SqliteSide:
         connection.close()
         return {"one loop": count / spent}
 
-    def fill(self, address: str, specimen: Specimen, count: int) -> None:
+    def fill(self, address: str, specimen: Specimen, count: int, sign: Sign) -> None:
         """Fills in completed payments, events and entries, then moves everything from the log into the file."""
         connection = _open(address)
         connection.execute("PRAGMA synchronous = OFF")
@@ -92,7 +93,7 @@ class SqliteSide:
         pattern = (("payments", specimen.payment), ("outbox", specimen.event), ("ledger_entries", specimen.line))
         inserts = [_render_insert(table, row) for table, row in pattern]
         for first in range(0, count, FILL_STEP):
-            made = zip(*_make_rows(specimen, first, min(FILL_STEP, count - first)), strict=True)
+            made = zip(*_make_rows(specimen, first, min(FILL_STEP, count - first), sign), strict=True)
             connection.execute("BEGIN IMMEDIATE")
             for insert, rows in zip(inserts, made, strict=True):
                 connection.executemany(insert, rows)
@@ -134,15 +135,16 @@ class _Loop:
         execute("COMMIT")
 
 
-def _make_rows(specimen: Specimen, first: int, count: int) -> Iterator[tuple[tuple[Value, ...], ...]]:
+def _make_rows(specimen: Specimen, first: int, count: int, sign: Sign) -> Iterator[tuple[tuple[Value, ...], ...]]:
     """Returns a payment, its event and its ledger entry, as the bindings of their statements."""
     payment, event, line = dict(specimen.payment), dict(specimen.event), dict(specimen.line)
     began_at = int(str(payment["created_at"])) - FILLED_BEFORE_US
     for n in range(first, first + count):
         payment_id, instant = f"8a{os.urandom(15).hex()}", began_at + n
         timed_id = f"{instant:0{INSTANT_DIGITS}x}{payment_id}"
-        payment |= {"id": payment_id, "merchant_transaction_id": f"stored-{n}"}
-        payment |= {"created_at": instant, "completed_at": instant}
+        varied: dict[str, Value] = {"id": payment_id, "merchant_transaction_id": f"stored-{n}"}
+        varied |= {"created_at": instant, "completed_at": instant}
+        payment |= {**varied, "mac": sign(**varied)}
         event |= {"id": timed_id, "subject_id": payment_id, "created_at": instant}
         line |= {"id": timed_id, "payment_id": payment_id, "posted_at": instant}
         yield tuple(payment.values()), tuple(event.values()), tuple(line.values())

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from tools.bench.plan import Plan, Side
+from tools.bench.signing import make_signer
 from tools.bench.subject import Subject
 
 from gateway import Client
@@ -66,5 +67,6 @@ def _open(side: Side, folder: Path, count: int, stack: ExitStack) -> Stocked:
     stack.callback(subject.stop)
     subject.start()
     subject.pay_once()
-    side.fill(subject.database, side.read_specimen(subject.database), count)
+    specimen = side.read_specimen(subject.database)
+    side.fill(subject.database, specimen, count, make_signer(specimen.payment, subject.folder / "keys.json"))
     return Stocked(subject, subject.process.client())
