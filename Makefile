@@ -57,10 +57,11 @@ test: .venv/.dev-ok machine check $(addprefix test-,$(SUITES))  ## every check a
 	@echo "all suites passed"
 
 check: .venv/.dev-ok .venv/.javascript-ok  ## ruff, mypy strict, import order, TypeScript, eslint
-	@exec $(RUN_SUITE) $@ $(TIMEOUT_check) $(SHELL) -c '$(BIN)/ruff check . && $(BIN)/ruff format --check . && \
-		$(BIN)/mypy && $(BIN)/pytest -q tests/tidy/test_imports.py && \
+	@exec $(RUN_SUITE) $@ $(TIMEOUT_check) $(SHELL) -c '$(BIN)/mypy & \
+		$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/pytest -q tests/tidy/test_imports.py && \
 		$(NODE_BIN)/tsc --project tsconfig.json && \
-		$(NODE_BIN)/eslint --config .venv/javascript/eslint.config.js --max-warnings 0 src'
+		$(NODE_BIN)/eslint --config .venv/javascript/eslint.config.js --max-warnings 0 src; \
+		others=$$?; wait $$! && exit $$others'
 NODE_BIN := .venv/javascript/node_modules/.bin
 
 $(addprefix test-,$(SUITES)): test-%: .venv/.dev-ok machine
