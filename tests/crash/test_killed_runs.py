@@ -53,8 +53,9 @@ def kill_the_worker(_: subprocess.Popen[bytes], started: Started) -> None:
         # Both end as when the suite is killed, which kills pytest.
         pytest.param(PYTEST, send(signal.SIGTERM), id="pytest is terminated", marks=pytest.mark.prove),
         pytest.param(PYTEST, send(signal.SIGKILL), id="pytest is killed", marks=pytest.mark.prove),
-        pytest.param(PYTEST, kill_the_worker, id="a worker is killed"),
-        pytest.param(SUITE, send(signal.SIGALRM), id="the suite takes too long"),
+        pytest.param(PYTEST, kill_the_worker, id="a worker is killed", marks=pytest.mark.prove),
+        pytest.param(SUITE, send(signal.SIGALRM), id="the suite takes too long", marks=pytest.mark.prove),
+        # The hardest: nobody who was killed can clean up.
         pytest.param(SUITE, send(signal.SIGKILL), id="the suite is killed"),
     ],
 )
