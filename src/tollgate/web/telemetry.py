@@ -97,8 +97,6 @@ def log_access(context: RequestContext, status: int, seconds: float) -> None:
     if _render is None:
         line = orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
     else:
-        # A terminal shows the time of day only.
-        del facts["time"]
         line = _render(facts).encode("utf-8", "backslashreplace") + b"\n"
     if not _lines:
         asyncio.get_running_loop().call_soon(_write)

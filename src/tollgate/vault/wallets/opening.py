@@ -46,7 +46,8 @@ def open_token(
     text = token.reveal()
     if len(text) <= LIMITS.wallet_token_length_max:
         for key in keys:
+            unsealed = unseal_wallet_key(key, keyring)
             # Only a token that opened can be expired; one that does not open may open with the next key.
             with suppress(*_UNOPENED):
-                return _OPENERS[wallet](text, unseal_wallet_key(key, keyring), now)
+                return _OPENERS[wallet](text, unsealed, now)
     raise contents.WalletTokenError
