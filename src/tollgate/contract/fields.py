@@ -1,7 +1,7 @@
 """The fields of a request: decoded and checked against the catalogue. Their meaning is read elsewhere."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -35,7 +35,7 @@ def read_form(body: bytes) -> Pairs:
     if "\0" in text:
         _refuse_hostile(parts)
     try:
-        return [_read_part(part) for part in parts]
+        return _read_parts(parts)
     except InvalidParameters:
         # A fault that may hide something is reported before any other.
         _refuse_hostile(parts)
@@ -51,15 +51,20 @@ def _decode_whole(body: bytes) -> str:
         raise _refused(before.partition("=")[0], "must be UTF-8 text") from None
 
 
-def _read_part(part: str) -> tuple[str, str]:
-    name, _, value = part.partition("=")
-    if not name:
-        raise _refused("", "a parameter has no name")
-    if len(name) > LIMITS.name_length_max:
-        raise _refused(name, f"names have at most {LIMITS.name_length_max} characters")
-    if "%" in part or "+" in part:
-        return _unescape(name, name), _unescape(value, name)
-    return name, value
+def _read_parts(parts: Sequence[str]) -> Pairs:
+    # One loop for all, because a call for each would cost as much as the reading.
+    pairs: Pairs = []
+    length_max = LIMITS.name_length_max
+    for part in parts:
+        name, _, value = part.partition("=")
+        if not name:
+            raise _refused("", "a parameter has no name")
+        if len(name) > length_max:
+            raise _refused(name, f"names have at most {length_max} characters")
+        if "%" in part or "+" in part:
+            name, value = _unescape(name, name), _unescape(value, name)
+        pairs.append((name, value))
+    return pairs
 
 
 def _unescape(text: str, name: str) -> str:

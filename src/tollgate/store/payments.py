@@ -4,7 +4,7 @@ What may follow what, and whether a completion is right, is decided before.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -49,12 +49,12 @@ def _make_start_row(payment: Payment, sealed_account: bytes | None, key: Idempot
     return (*_encode_started(payment), sealed_account, *taken)
 
 
-async def start_payment(
+def start_payment(
     db: Database, payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
-) -> bool:
+) -> Awaitable[bool]:
     """Makes the attempt durable before anything is sent; False if its idempotency key is taken."""
     row = _make_start_row(payment, sealed_account, idempotency_key)
-    return await db.submit(hot.START, row, label="payment started")
+    return db.submit(hot.START, row, label="payment started")
 
 
 def start_payment_writes(
@@ -124,14 +124,14 @@ def _make_completion_row(completion: Completion, answer: Answer | None, expected
     return (*_encode_completed(payment), expected, make_timed_id(completed_at, payment.id), *accounts, *job, *kept)
 
 
-async def complete_payment(
+def complete_payment(
     db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "completion"
-) -> bool:
+) -> Awaitable[bool]:
     """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it."""
     is_alone = completion.registration is None and completion.checkout is None
     if is_alone and completion.payment.chain_id is None:
-        return await db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
-    return await db.write(completion_writes(completion, answer), label=label)
+        return db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
+    return db.write(completion_writes(completion, answer), label=label)
 
 
 def completion_writes(

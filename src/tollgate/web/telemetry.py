@@ -4,14 +4,15 @@ Labels come from tables only, so that no caller can invent a series.
 """
 
 import asyncio
+import collections
 import contextlib
 import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 
 import orjson
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
@@ -26,25 +27,55 @@ CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
 
+
+class _Timer(Histogram):
+    def observe_all(self, amounts: Sequence[float]) -> None:
+        self._sum.inc(sum(amounts))
+        for place, count in collections.Counter(bisect_left(self._upper_bounds, amount) for amount in amounts).items():
+            self._buckets[place].inc(count)
+
+
 _REQUESTS = Counter("tollgate_requests", "Requests answered.", ("operation", "status"))
-_SECONDS = Histogram("tollgate_request_seconds", "Time from request to answer.", ("operation",), buckets=_BUCKETS)
+_SECONDS = _Timer("tollgate_request_seconds", "Time from request to answer.", ("operation",), buckets=_BUCKETS)
 _LIMITS = Counter("tollgate_connection_limits", "Connections refused or cut off at a limit.", ("limit",))
 _RESULTS = Counter("tollgate_payments", "Payments answered, by type and result group.", ("kind", "group"))
 
 
-# Looking a counter up by its labels costs more than counting.
-_get_request_counter = cache(_REQUESTS.labels)
-_get_timer = cache(_SECONDS.labels)
-_get_payment_counter = cache(_RESULTS.labels)
+# What one turn of the loop answers is counted and logged together: counting each request alone costs as much as
+# checking all its fields, and a system call for each line more than that.
+_requests: list[tuple[str, int]] = []
+_seconds: dict[str, list[float]] = {}
+_payments: list[tuple[str, str]] = []
+_lines: list[bytes] = []
 
 
 def count_request(operation: str, status: int, seconds: float) -> None:
-    _get_request_counter(operation, status).inc()
-    _get_timer(operation).observe(seconds)
+    if not _requests and not _lines:
+        asyncio.get_running_loop().call_soon(_conclude_turn)
+    _requests.append((operation, status))
+    _seconds.setdefault(operation, []).append(seconds)
 
 
 def count_payment(kind: str, group: str) -> None:
-    _get_payment_counter(kind, group).inc()
+    """Counts a payment of a request, which is counted itself when it ends."""
+    _payments.append((kind, group))
+
+
+def _conclude_turn() -> None:
+    try:
+        for request, count in collections.Counter(_requests).items():
+            _REQUESTS.labels(*request).inc(count)
+        for operation, amounts in _seconds.items():
+            _SECONDS.labels(operation).observe_all(amounts)
+        for payment, count in collections.Counter(_payments).items():
+            _RESULTS.labels(*payment).inc(count)
+        # A log that cannot be written must not fail a payment that was made.
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.buffer.write(b"".join(_lines))
+            sys.stderr.buffer.flush()
+    finally:
+        for answered in (_requests, _seconds, _payments, _lines):
+            answered.clear()
 
 
 def count_limit(limit: str) -> None:
@@ -54,6 +85,7 @@ def count_limit(limit: str) -> None:
 
 def render_metrics() -> bytes:
     """Returns the metrics of this process, or of all workers of a host if they share a folder for them."""
+    _conclude_turn()
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()
@@ -63,10 +95,6 @@ def render_metrics() -> bytes:
 
 # Its level says whether lines are wanted, as for every other log.
 _access_log = logging.getLogger("tollgate.access")
-
-_lines: list[bytes] = []
-"""The lines of this turn of the loop, which are written together: a system call for each would cost too much."""
-
 
 _render: Callable[[Mapping[str, object]], str] | None = None
 """Renders a line for a terminal; without it lines are JSON."""
@@ -98,17 +126,9 @@ def log_access(context: RequestContext, status: int, seconds: float) -> None:
         line = orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
     else:
         line = _render(facts).encode("utf-8", "backslashreplace") + b"\n"
-    if not _lines:
-        asyncio.get_running_loop().call_soon(_write)
+    if not _requests and not _lines:
+        asyncio.get_running_loop().call_soon(_conclude_turn)
     _lines.append(line)
-
-
-def _write() -> None:
-    # A log that cannot be written must not fail a payment that was made.
-    with contextlib.suppress(OSError, ValueError):
-        sys.stderr.buffer.write(b"".join(_lines))
-        sys.stderr.buffer.flush()
-    _lines.clear()
 
 
 HEADER = b"tollgate-warning"
