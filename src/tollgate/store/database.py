@@ -127,18 +127,16 @@ class Batcher(Generic[Item, Answer]):
         self,
         write: Callable[[Sequence[Item]], asyncio.Future[Sequence[Answer]]],
         *,
-        lanes: int,
         items_max: int = ITEMS_MAX,
     ) -> None:
         self._write = write
-        self._lanes_free = lanes
         self._items_max = items_max
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[Item, asyncio.Future[Answer]]] = deque()
         self._suspects: deque[tuple[Item, asyncio.Future[Answer]]] = deque()
         self._is_called = False
         self._is_closed = False
-        self._in_flight: set[asyncio.Future[Sequence[Answer]]] = set()
+        self._writing: asyncio.Future[Sequence[Answer]] | None = None
 
     def submit(self, item: Item) -> asyncio.Future[Answer]:
         if self._is_closed:
@@ -146,7 +144,7 @@ class Batcher(Generic[Item, Answer]):
         future: asyncio.Future[Answer] = self._loop.create_future()
         self._waiting.append((item, future))
         # At the end of this turn of the loop, so that everything it queues shares the batch; no time is spent waiting.
-        if self._lanes_free and not self._is_called:
+        if self._writing is None and not self._is_called:
             self._is_called = True
             self._loop.call_soon(self._start)
         return future
@@ -154,31 +152,29 @@ class Batcher(Generic[Item, Answer]):
     async def close(self) -> None:
         """Refuses what is new and writes what is queued."""
         self._is_closed = True
-        while self._waiting or self._suspects or self._in_flight:
+        while self._waiting or self._suspects or self._writing is not None:
             self._start()
-            await asyncio.wait(self._in_flight)
+            if self._writing is not None:
+                await asyncio.wait([self._writing])
 
     def _start(self) -> None:
         self._is_called = False
-        while self._lanes_free and (self._suspects or self._waiting):
-            queue, items_max = (self._suspects, 1) if self._suspects else (self._waiting, self._items_max)
-            waiting = [queue.popleft() for _ in range(min(len(queue), items_max))]
-            self._lanes_free -= 1
-            try:
-                writing = self._write([item for item, _ in waiting])
-            except BaseException:
-                # A bug, and it is reported as one; but nobody may wait for ever because of it.
-                self._lanes_free += 1
-                _fail(waiting, Damaged("the writer broke"))
-                raise
-            self._in_flight.add(writing)
-            writing.add_done_callback(partial(self._finish, waiting))
+        if self._writing is not None or not (self._suspects or self._waiting):
+            return
+        queue, items_max = (self._suspects, 1) if self._suspects else (self._waiting, self._items_max)
+        waiting = [queue.popleft() for _ in range(min(len(queue), items_max))]
+        try:
+            self._writing = self._write([item for item, _ in waiting])
+        except BaseException:
+            # A bug, and it is reported as one; but nobody may wait for ever because of it.
+            _fail(waiting, Damaged("the writer broke"))
+            raise
+        self._writing.add_done_callback(partial(self._finish, waiting))
 
     def _finish(
         self, waiting: list[tuple[Item, asyncio.Future[Answer]]], writing: asyncio.Future[Sequence[Answer]]
     ) -> None:
-        self._in_flight.discard(writing)
-        self._lanes_free += 1
+        self._writing = None
         fault = Unavailable("the writer was stopped") if writing.cancelled() else writing.exception()
         if fault is None:
             for (_, future), answer in zip(waiting, writing.result(), strict=True):

@@ -15,8 +15,6 @@ from tollgate.store.hot import HotWrite, Row
 from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, get_fate, persist
 from tollgate.store.statements import Dialect
 
-LANES = 2
-
 # Batches find their few rows by key. On a young table, whose size the planner does not know yet, it would choose to
 # scan it, keep that plan, and slow down with every payment.
 BATCH_SETTINGS = {
@@ -30,7 +28,7 @@ Connect = Callable[[], Awaitable[asyncpg.Connection]]
 
 
 class _Line:
-    """A connection that a lane keeps to itself, because borrowing one from a pool costs as much as the statement."""
+    """A connection that a writer keeps to itself, because borrowing one from a pool costs as much as the statement."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -70,29 +68,21 @@ class BatchWriter:
         self._health = health
         self._pool = pool
         self._loop = asyncio.get_running_loop()
-        self._lines = [_Line(connect) for _ in range(LANES)]
-        self._batcher: Batcher[Row, bool] = Batcher(self._start, lanes=LANES)
+        self._line = _Line(connect)
+        self._batcher: Batcher[Row, bool] = Batcher(self._start)
         self.submit = self._batcher.submit
 
     async def close(self) -> None:
         await self._batcher.close()
-        for line in self._lines:
-            await line.close()
+        await self._line.close()
 
     def _start(self, rows: Sequence[Row]) -> asyncio.Future[Sequence[bool]]:
-        return self._loop.create_task(self._write(rows))
+        return self._loop.create_task(self._health.watch(self._persist(rows)))
 
-    async def _write(self, rows: Sequence[Row]) -> Sequence[bool]:
-        line = self._lines.pop()
-        try:
-            return await self._health.watch(self._persist(line, rows))
-        finally:
-            self._lines.append(line)
-
-    async def _persist(self, line: _Line, rows: Sequence[Row]) -> Sequence[bool]:
+    async def _persist(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Writes rows, and asks for those whose answer was lost even where the database takes no writes any more."""
         try:
-            return await persist(partial(self._try, line, rows), is_repeatable=True, lost=Unconfirmed)
+            return await persist(partial(self._try, rows), is_repeatable=True, lost=Unconfirmed)
         except Unconfirmed as fault:
             try:
                 found = [await self._is_written(row) for row in rows]
@@ -102,21 +92,21 @@ class BatchWriter:
                 raise Unavailable(f"nothing was written: {fault}") from None
             return found
 
-    async def _try(self, line: _Line, rows: Sequence[Row], tries: int) -> Sequence[bool]:
+    async def _try(self, rows: Sequence[Row], tries: int) -> Sequence[bool]:
         """Writes rows once more; one that an earlier try made durable is refused now, and then found."""
         hot = self._hot
         text = hot.rich if any(map(hot.is_rich, rows)) else hot.lean
         try:
             if len(rows) == 1:
-                accepted = await line.fetch(text.one, rows[0][: text.width])
+                accepted = await self._line.fetch(text.one, rows[0][: text.width])
             else:
-                accepted = await line.fetch(text.many, list(zip(*rows, strict=True))[: text.width])
+                accepted = await self._line.fetch(text.many, list(zip(*rows, strict=True))[: text.width])
         except asyncpg.UniqueViolationError:
             if tries == 0:
                 raise
             if len(rows) > 1:
                 # Either all are durable, or one that another process made before stands in the way of the others.
-                return [(await self._try(line, [row], tries))[0] for row in rows]
+                return [(await self._try([row], tries))[0] for row in rows]
             answers = [False]
         else:
             answers = [not text.is_guarded] * len(rows)

@@ -108,9 +108,7 @@ class SqliteDatabase(database.Probed):
         self._loop = asyncio.get_running_loop()
         self._writer_thread = WriterThread(self._finish_batch, "sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(len(rest), "sqlite-reader")
-        self._batcher: database.Batcher[QueuedWrite, Any] = database.Batcher(
-            self._start_batch, lanes=1, items_max=BATCH_MAX
-        )
+        self._batcher: database.Batcher[QueuedWrite, Any] = database.Batcher(self._start_batch, items_max=BATCH_MAX)
         self._health = database.WriteHealth(lambda: self.write(database.WRITE_CHECK, label="write check"))
         if writer is not None:
             self._changes = writer.changes

@@ -35,7 +35,7 @@ class Disk:
 
 async def test_what_is_queued_in_one_turn_shares_a_batch() -> None:
     disk = Disk()
-    batcher = Batcher(disk.write, lanes=1)
+    batcher = Batcher(disk.write)
 
     assert await asyncio.gather(*[batcher.submit(n) for n in range(5)]) == [0, 2, 4, 6, 8]
     assert disk.batches == [[0, 1, 2, 3, 4]]
@@ -49,7 +49,7 @@ async def take_turns() -> None:
 
 async def test_a_single_item_does_not_wait_for_company() -> None:
     disk = Disk()
-    batcher = Batcher(disk.write, lanes=1)
+    batcher = Batcher(disk.write)
 
     assert await batcher.submit(1) == 2
     assert await batcher.submit(2) == 4
@@ -58,7 +58,7 @@ async def test_a_single_item_does_not_wait_for_company() -> None:
 
 async def test_the_next_batch_gathers_while_one_is_written() -> None:
     disk = Disk()
-    batcher = Batcher(disk.write, lanes=1)
+    batcher = Batcher(disk.write)
     disk.is_open.clear()
     first = batcher.submit(1)
     await take_turns()
@@ -71,23 +71,23 @@ async def test_the_next_batch_gathers_while_one_is_written() -> None:
     assert disk.batches == [[1], [2, 3, 4]]
 
 
-async def test_a_batch_has_a_limit_and_lanes_write_side_by_side() -> None:
+async def test_a_batch_has_a_limit_and_is_written_before_the_next_one_begins() -> None:
     disk = Disk()
-    batcher = Batcher(disk.write, lanes=2, items_max=3)
+    batcher = Batcher(disk.write, items_max=3)
     disk.is_open.clear()
     waiting = [batcher.submit(n) for n in range(8)]
     await take_turns()
-    assert disk.batches == [[0, 1, 2], [3, 4, 5]]
+    assert disk.batches == [[0, 1, 2]]
 
     disk.is_open.set()
 
     await asyncio.gather(*waiting)
-    assert disk.batches[2:] == [[6, 7]]
+    assert disk.batches[1:] == [[3, 4, 5], [6, 7]]
 
 
 async def test_a_bad_item_fails_alone() -> None:
     disk = Disk()
-    batcher = Batcher(disk.write, lanes=2)
+    batcher = Batcher(disk.write)
 
     answers = await asyncio.gather(*[batcher.submit(n) for n in (1, 13, 2)], return_exceptions=True)
 
@@ -98,7 +98,7 @@ async def test_a_bad_item_fails_alone() -> None:
 
 async def test_a_failing_disk_fails_every_caller_and_nothing_is_tried_again() -> None:
     disk = Disk()
-    batcher = Batcher(disk.write, lanes=1)
+    batcher = Batcher(disk.write)
 
     answers = await asyncio.gather(*[batcher.submit(n) for n in (1, 66)], return_exceptions=True)
 
@@ -110,7 +110,7 @@ async def test_a_bug_in_the_writer_reaches_the_caller_instead_of_hanging_it() ->
     async def break_down() -> Sequence[int]:
         raise ZeroDivisionError
 
-    batcher: Batcher[int, int] = Batcher(lambda _: asyncio.ensure_future(break_down()), lanes=1)
+    batcher: Batcher[int, int] = Batcher(lambda _: asyncio.ensure_future(break_down()))
 
     with pytest.raises(ZeroDivisionError):
         await batcher.submit(1)
@@ -127,7 +127,7 @@ async def test_a_stopped_writer_is_raised_to_the_caller() -> None:
         tasks.append(asyncio.ensure_future(sleep()))
         return tasks[-1]
 
-    batcher: Batcher[int, int] = Batcher(write, lanes=1)
+    batcher: Batcher[int, int] = Batcher(write)
     waiting = batcher.submit(1)
     await take_turns()
     tasks[0].cancel()
@@ -138,7 +138,7 @@ async def test_a_stopped_writer_is_raised_to_the_caller() -> None:
 
 async def test_closing_writes_what_is_queued_and_refuses_what_is_new() -> None:
     disk = Disk()
-    batcher = Batcher(disk.write, lanes=1, items_max=2)
+    batcher = Batcher(disk.write, items_max=2)
     waiting = [batcher.submit(n) for n in range(5)]
 
     await batcher.close()

@@ -22,7 +22,7 @@ def write(items: Sequence[int]) -> asyncio.Future[Sequence[int]]:
 async def test_a_bug_before_anything_is_written_reaches_every_caller_and_blocks_no_later_one() -> None:
     reported: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: reported.append(context))
-    batcher = Batcher(write, lanes=1)
+    batcher = Batcher(write)
 
     answers = await asyncio.gather(batcher.submit(1), batcher.submit(0), return_exceptions=True)
 
