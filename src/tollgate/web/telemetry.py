@@ -4,7 +4,6 @@ Labels come from tables only, so that no caller can invent a series.
 """
 
 import asyncio
-import collections
 import contextlib
 import logging
 import os
@@ -13,6 +12,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 
 import orjson
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
@@ -31,7 +31,11 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 1
 class _Timer(Histogram):
     def observe_all(self, amounts: Sequence[float]) -> None:
         self._sum.inc(sum(amounts))
-        for place, count in collections.Counter(bisect_left(self._upper_bounds, amount) for amount in amounts).items():
+        counts: dict[int, int] = {}
+        for amount in amounts:
+            place = bisect_left(self._upper_bounds, amount)
+            counts[place] = counts.get(place, 0) + 1
+        for place, count in counts.items():
             self._buckets[place].inc(count)
 
 
@@ -41,34 +45,41 @@ _LIMITS = Counter("tollgate_connection_limits", "Connections refused or cut off 
 _RESULTS = Counter("tollgate_payments", "Payments answered, by type and result group.", ("kind", "group"))
 
 
+# Looking a counter up by its labels costs more than counting.
+_get_request_counter = cache(_REQUESTS.labels)
+_get_timer = cache(_SECONDS.labels)
+_get_payment_counter = cache(_RESULTS.labels)
+
 # What one turn of the loop answers is counted and logged together: counting each request alone costs as much as
 # checking all its fields, and a system call for each line more than that.
-_requests: list[tuple[str, int]] = []
+_requests: dict[tuple[str, int], int] = {}
 _seconds: dict[str, list[float]] = {}
-_payments: list[tuple[str, str]] = []
+_payments: dict[tuple[str, str], int] = {}
 _lines: list[bytes] = []
 
 
 def count_request(operation: str, status: int, seconds: float) -> None:
     if not _requests and not _lines:
         asyncio.get_running_loop().call_soon(_conclude_turn)
-    _requests.append((operation, status))
+    request = operation, status
+    _requests[request] = _requests.get(request, 0) + 1
     _seconds.setdefault(operation, []).append(seconds)
 
 
 def count_payment(kind: str, group: str) -> None:
     """Counts a payment of a request, which is counted itself when it ends."""
-    _payments.append((kind, group))
+    payment = kind, group
+    _payments[payment] = _payments.get(payment, 0) + 1
 
 
 def _conclude_turn() -> None:
     try:
-        for request, count in collections.Counter(_requests).items():
-            _REQUESTS.labels(*request).inc(count)
+        for request, count in _requests.items():
+            _get_request_counter(*request).inc(count)
         for operation, amounts in _seconds.items():
-            _SECONDS.labels(operation).observe_all(amounts)
-        for payment, count in collections.Counter(_payments).items():
-            _RESULTS.labels(*payment).inc(count)
+            _get_timer(operation).observe_all(amounts)
+        for payment, count in _payments.items():
+            _get_payment_counter(*payment).inc(count)
         # A log that cannot be written must not fail a payment that was made.
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.buffer.write(b"".join(_lines))
