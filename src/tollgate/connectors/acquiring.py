@@ -97,11 +97,11 @@ def make_follow_up(attempt: Payment, action: str, *, is_final: bool) -> FollowUp
 
 def describe_details(details: msgspec.Struct) -> dict[str, Any]:
     """Leaves out what is absent, so that an acquirer reads only what the merchant sent."""
-    described: dict[str, Any] = {}
-    for name, value in msgspec.structs.asdict(details).items():
-        if value is not None and value != ():
-            described[name] = value if isinstance(value, str) else _describe_member(value)
-    return described
+    return {
+        name: value if isinstance(value, str) else _describe_member(value)
+        for name, value in msgspec.structs.asdict(details).items()
+        if value is not None and value != ()
+    }
 
 
 def _describe_member(value: object) -> object:

