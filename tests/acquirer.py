@@ -24,7 +24,7 @@ import msgspec
 from acquirer_ledger import DECLINED_CENTS, Account, Entry, Fate, Ledger, Operation
 from acquirer_sessions import PATHS as SESSION_PATHS
 from acquirer_sessions import Session, Sessions
-from gateway import find_free_port
+from ports import find_free_port
 from tollgate.connectors.acquiring import AcquirerReply
 
 __all__ = ["DECLINED_CENTS", "Account", "AcquirerProcess", "Entry", "Fate", "Manner", "Operation", "Session"]

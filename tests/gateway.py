@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from cleaning import Cleanup
+from ports import find_free_port
 from warm import Prepare, WarmProcess, run_warm
 
 START_S = 300.0
@@ -213,10 +213,3 @@ class GatewayProcess:
 def inherit_variables() -> dict[str, str]:
     """Returns all variables but those that are settings of ours."""
     return {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
-
-
-def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

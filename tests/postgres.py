@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
 
 from cleaning import Cleanup
+from ports import find_free_port
 
 USER = "postgres"
 WAIT_S = "300"
@@ -39,7 +39,7 @@ class PostgresCluster:
             raise RuntimeError("PostgreSQL is not installed: `apt-get install postgresql`")
         self.binaries = binaries
         self.folder = Path(tempfile.mkdtemp(prefix="tollgate-pg-", dir=parent))
-        self.port = _find_free_port()
+        self.port = find_free_port()
         self._fsync = fsync
         self._cleanup = Cleanup(self.folder, self._command("pg_ctl", *self._stop("immediate")))
 
@@ -125,10 +125,3 @@ class PostgresCluster:
         if done.returncode:
             raise RuntimeError(f"{tool} failed: {text}")
         return text
-
-
-def _find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

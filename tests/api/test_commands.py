@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from api.merchants import run_command
-from gateway import Client, GatewayProcess, find_free_port
+from gateway import Client, GatewayProcess
+from ports import find_free_port
 from tollgate.cli.program import program
 
 pytestmark = pytest.mark.both_databases

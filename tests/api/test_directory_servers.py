@@ -15,7 +15,8 @@ from api.recording import RecordingAcquirer
 from api.server import SharedServer
 from api.windows import Window
 from directory_server import PROOF, Case, DirectoryServer, Manner
-from gateway import Answer, Client, find_free_port
+from gateway import Answer, Client
+from ports import find_free_port
 
 NUMBER = "4539578763621486"
 EXTERNAL = {"testMode": "EXTERNAL"}

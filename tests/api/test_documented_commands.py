@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from api.merchants import wait_until
-from gateway import GatewayProcess, find_free_port, inherit_variables
+from gateway import GatewayProcess, inherit_variables
+from ports import find_free_port
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)

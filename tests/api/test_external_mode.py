@@ -9,7 +9,8 @@ import pytest
 
 from api.merchants import add_channel
 from api.recording import APPROVED, RecordingAcquirer
-from gateway import Client, GatewayProcess, find_free_port
+from gateway import Client, GatewayProcess
+from ports import find_free_port
 
 DETAILED = {
     "amount": "150.25",

@@ -15,7 +15,8 @@ from api.recording import RecordingAcquirer
 from api.registration_requests import register
 from api.scheduling import schedule
 from api.secure import Certificate, SecureClient, SecureGateway, make_certificate
-from gateway import Client, GatewayProcess, find_free_port
+from gateway import Client, GatewayProcess
+from ports import find_free_port
 from postgres import PostgresCluster
 from tollgate.cli.program import program
 

@@ -12,7 +12,8 @@ import pytest
 
 from api.secure import Certificate, SecureClient, SecureGateway, make_certificate
 from api.sockets import exchange, render
-from gateway import PAYMENT, Client, GatewayProcess, find_free_port
+from gateway import PAYMENT, Client, GatewayProcess
+from ports import find_free_port
 
 
 @pytest.fixture(scope="module")

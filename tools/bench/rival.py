@@ -16,7 +16,8 @@ from urllib.parse import urlencode
 
 from tools.bench.wrk import Call
 
-from gateway import CARD, find_free_port
+from gateway import CARD
+from ports import find_free_port
 
 START_S = 20
 PAUSE_S = 0.1
