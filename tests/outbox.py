@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tollgate.store import audit
 from tollgate.store.database import Database
-from tollgate.store.jobs import Event
+from tollgate.store.events import Event
 from tollgate.values import MerchantId
 
 

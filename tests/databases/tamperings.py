@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tollgate.payments.audit import Proof
 from tollgate.payments.ledger import Balance, Entry
-from tollgate.store.jobs import Event
+from tollgate.store.events import Event
 
 OTHER = "8a" + "9" * 30
 """An id that belongs to nothing."""

@@ -24,7 +24,8 @@ from tollgate.payments.registration import TOKEN_TOPIC
 from tollgate.payments.schedule import RUN_TOPIC
 from tollgate.store import audit as walking
 from tollgate.store.database import Database
-from tollgate.store.jobs import Event, Job, ensure_job_writes
+from tollgate.store.events import Event
+from tollgate.store.jobs import Job, ensure_job_writes
 from tollgate.store.opening import open_database, put_setting
 from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement

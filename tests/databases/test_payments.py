@@ -20,8 +20,9 @@ from outbox import list_events
 from postgres import PostgresCluster
 from tollgate.payments.payment import RecoveryTask, State
 from tollgate.store.database import Database, Unwritable
+from tollgate.store.events import Event, append_event_writes
 from tollgate.store.idempotency import find_idempotency_record, purge_idempotency_records
-from tollgate.store.jobs import Event, append_event_writes, lease_due
+from tollgate.store.jobs import lease_due
 from tollgate.store.opening import open_database
 from tollgate.store.payments import (
     complete_payment,
@@ -357,7 +358,7 @@ async def test_events_are_stored_in_the_order_of_their_time(db: Database) -> Non
         Event(id=f"{n:016x}x", merchant_id=MERCHANT, subject_id=f"s{n}", topic="t", created_at=n) for n in range(4)
     ]
     for event in reversed(events):
-        assert await db.write(append_event_writes(event), label="test")
+        assert await db.write(append_event_writes(event, CHANNEL), label="test")
 
     assert await list_events(db, MERCHANT) == events
 

@@ -16,7 +16,7 @@ from tollgate.operations.accounts import open_registration
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.registration import NewRegistration, Registration, RegistrationEvent, RegistrationState
 from tollgate.store.database import Database
-from tollgate.store.jobs import Event
+from tollgate.store.events import Event
 from tollgate.store.registrations import change_registration_writes, insert_registration_writes, list_outlived, note_use
 from tollgate.values import DAY, Refusal, add_months
 from tollgate.workers.upkeep import erase_registrations

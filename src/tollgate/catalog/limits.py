@@ -74,7 +74,15 @@ class Limits:
     acquirer_connections_max: int = 100
     notification_timeout_s: float = 10.0
     webhook_timeout_s: float = 30.0
-    webhook_lifetime: Instant = 30 * DAY
+    webhooks_per_merchant_max: int = 50
+    delivery_lifetime: Instant = 30 * DAY
+    """A delivery is tried, and its record kept, for so long."""
+    lane_width: int = 32
+    """The number of deliveries to one endpoint that a process has under way at once."""
+    notifications_at_once: int = 100
+    lanes_max: int = 500
+    """The number of endpoints that a process delivers to at once."""
+    announcements_batch: int = 200
     receiver_reply_bytes_max: int = 64 * 1024
 
     cryptogram_timeout_s: float = 3.0

@@ -83,11 +83,15 @@ def answer_payment(payment: Payment, envelope: Envelope, handover: Mapping[str, 
 
 def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more: Any) -> Answer:
     """Adds the members that every answer has; the status is that of the result."""
+    end_body(body, envelope, at, ndc)
+    body |= more
+    return encode_answer(get_result(body["result"]["code"]).http_status, body)
+
+
+def end_body(body: Json, envelope: Envelope, at: Instant, ndc: str) -> None:
     body["buildNumber"] = envelope.build_number
     body["timestamp"] = render_timestamp(at)
     body["ndc"] = ndc
-    body |= more
-    return encode_answer(get_result(body["result"]["code"]).http_status, body)
 
 
 def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:

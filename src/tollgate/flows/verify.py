@@ -17,8 +17,9 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.payments.registration import RegistrationEvent
 from tollgate.store import audit as audited
-from tollgate.store import hot, idempotency, jobs
+from tollgate.store import idempotency, jobs
 from tollgate.store.database import Database
+from tollgate.store.events import Event
 from tollgate.values import make_timed_id
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import sealing_key_id
@@ -72,11 +73,11 @@ def check_entry(_keyring: Keyring, entry: Entry, payments: auditing.AuditedPayme
 
 
 def check_event(
-    _keyring: Keyring, event: jobs.Event, payments: auditing.AuditedPayments, registration_ids: set[str]
+    _keyring: Keyring, event: Event, payments: auditing.AuditedPayments, registration_ids: set[str]
 ) -> Iterator[auditing.Flaw]:
     if event.topic in _REGISTRATION_EVENTS and event.subject_id not in registration_ids:
         yield Proof.EVENT, f"there is no registration {event.subject_id}"
-    if event.topic != hot.PAYMENT_COMPLETED:
+    if not event.topic.startswith("payment."):
         return
     row = payments.get(event.subject_id)
     if row is None:
@@ -87,7 +88,7 @@ def check_event(
         yield Proof.EVENT, f"payment {event.subject_id} {text}"
 
 
-def _may_announce(event: jobs.Event, payment: Payment) -> bool:
+def _may_announce(event: Event, payment: Payment) -> bool:
     """Tells whether an event is about the result (checked with the chain), or about an earlier time of waiting."""
     is_whole = event.id == make_timed_id(event.created_at, payment.id)
     was_open = event.result_code in RESULTS and is_pending(event.result_code)

@@ -20,8 +20,8 @@ from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payme
 from tollgate.store import audit as audited
 from tollgate.store import opening
 from tollgate.store.database import Database
+from tollgate.store.events import Event
 from tollgate.store.instructions import Instruction
-from tollgate.store.jobs import Event
 from tollgate.store.payments import make_event
 from tollgate.values import Instant, MerchantId
 from tollgate.vault.keyring import Keyring

@@ -11,8 +11,10 @@ from tollgate.connectors.threeds import exchanges
 from tollgate.operations.dispatch import converse
 from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
 from tollgate.payments.merchants import Channel, Credential
+from tollgate.payments.webhooks import KEEPING, Webhook
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
+from tollgate.store.webhooks import list_all_webhooks
 from tollgate.values import ChannelId, Instant, MerchantId, RandomBytes, Secret, make_node_name, system_random_bytes
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.tokens import hash_kept_token, hash_token
@@ -30,6 +32,7 @@ class MerchantCache:
         self._credentials: dict[bytes, Credential] = {}
         self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
         self._merchants: dict[str, frozenset[MerchantId]] = {}
+        self._webhooks: dict[str, tuple[Webhook, ...]] = {}
 
     async def refresh(self, database: Database) -> bool:
         """Returns true when something changed."""
@@ -37,12 +40,16 @@ class MerchantCache:
             return False
         rows = await load_merchants(database)
         # The keys are read after the version, so that a key which comes meanwhile is read again.
-        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database))
+        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
         self._version = rows.version
         return True
 
     def fill(
-        self, channels: Iterable[Channel], credentials: Iterable[Credential], wallet_keys: Iterable[WalletKey] = ()
+        self,
+        channels: Iterable[Channel],
+        credentials: Iterable[Credential],
+        wallet_keys: Iterable[WalletKey] = (),
+        webhooks: Iterable[Webhook] = (),
     ) -> None:
         self._channels = {channel.id: channel for channel in channels}
         self._credentials = {
@@ -56,6 +63,17 @@ class MerchantCache:
         for key in wallet_keys:
             place = key.channel_id, key.wallet
             self._wallet_keys[place] = (*self._wallet_keys.get(place, ()), key)
+        self._webhooks = {}
+        for webhook in webhooks:
+            if webhook.state in KEEPING:
+                self._webhooks[webhook.merchant_id] = (*self._webhooks.get(webhook.merchant_id, ()), webhook)
+
+    def list_webhooks(self, merchant_id: MerchantId) -> tuple[Webhook, ...]:
+        """Returns the endpoints for which events of a merchant are kept."""
+        return self._webhooks.get(merchant_id, ())
+
+    def find_webhook(self, merchant_id: MerchantId, webhook_id: str) -> Webhook | None:
+        return next((each for each in self.list_webhooks(merchant_id) if each.id == webhook_id), None)
 
     def find_channel(self, channel_id: str) -> Channel | None:
         return self._channels.get(channel_id)

@@ -194,6 +194,7 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
         closes=0,
         mac=None,
         balance=UNTOUCHED,
+        events=0,
     )
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tollgate.catalog.results import is_pending
+from tollgate.contract.events import find_notification_url, render_payment_payload
 from tollgate.contract.registered import read_registration_link
 from tollgate.contract.standing import describe_initial
 from tollgate.operations.app import App
@@ -97,7 +99,17 @@ def report_tampering(table: str, row_id: str) -> None:
 def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
     completion = complete(started, verdict, app.clock.now())
     signed = sign(app, completion.payment)
-    return msgspec.structs.replace(completion, payment=signed, registration=find_registration_change(app, signed))
+    url = None if is_pending(signed.result_code) else find_notification_url(signed)
+    payload = None
+    if url is not None or app.merchants.list_webhooks(signed.merchant_id):
+        payload = render_payment_payload(signed, app.merchants.find_channel(signed.channel_id), app.envelope)
+    return msgspec.structs.replace(
+        completion,
+        payment=signed,
+        registration=find_registration_change(app, signed),
+        payload=payload,
+        notification_url=url,
+    )
 
 
 def find_registration_change(app: App, completed: Payment) -> RegistrationChange | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog.events import name_payment_event
 from tollgate.payments.chain import list_completion_changes
 from tollgate.payments.checkout import CheckoutEnd
 from tollgate.payments.following import FOLLOWINGS
@@ -37,6 +38,10 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """The change to the registration that the payment uses or makes."""
     checkout: CheckoutEnd | None = None
     """The change to the checkout that the payment was made for."""
+    payload: bytes | None = None
+    """The payment as its event shows it; None where nobody is told of it."""
+    notification_url: str | None = None
+    """The address by which the merchant asked to be told of this result."""
 
 
 def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
@@ -80,6 +85,12 @@ def find_checkout_end(completed: Payment, seen_revision: int | None = None) -> C
     )
 
 
+def name_event(payment: Payment) -> str:
+    """Returns the name of the event that announces the result of a payment."""
+    is_approved = payment.state is State.APPROVED
+    return name_payment_event(payment.payment_type, payment.result_code, is_approved=is_approved)
+
+
 def get_known_verdict(decided: Payment) -> Verdict:
     """Returns the verdict of an attempt that was decided before it was written; without an action it was refused."""
     outcome = Outcome.DECLINED if decided.action is None else Outcome.APPROVED
@@ -118,7 +129,7 @@ def list_entries(payment: Payment) -> list[Entry]:
     return [entry, released]
 
 
-_UNSIGNED = frozenset({"balance", "deadline_at", "lifecycle_id", "mac"})
+_UNSIGNED = frozenset({"balance", "deadline_at", "events", "lifecycle_id", "mac"})
 SIGNED = {field.name: field.default for field in msgspec.structs.fields(Payment) if field.name not in _UNSIGNED}
 """The members of a payment that its signature covers, with their defaults. The balance is the sum of signed rows."""
 

@@ -66,6 +66,8 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     closes: int = Closure.NONE
     """The follow-ups for which it closes the payment that it names."""
     balance: Balance = UNTOUCHED
+    events: int = 0
+    """The number of its events so far; the store counts them."""
     mac: bytes | None = None
     """The signature of the row, which is written with its first result."""
 

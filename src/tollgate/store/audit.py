@@ -17,9 +17,10 @@ from tollgate.payments.schedule import Run
 from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
+from tollgate.store.events import Event
 from tollgate.store.hot import Row
 from tollgate.store.idempotency import IdempotencyRecord
-from tollgate.store.jobs import Event, Job
+from tollgate.store.jobs import Job
 from tollgate.store.payments import PAYMENTS as PAYMENT_ROWS
 from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId

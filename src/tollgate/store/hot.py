@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.store.schema import idempotency_keys, jobs, ledger, outbox, payments
+from tollgate.store.schema import announcements, idempotency_keys, jobs, ledger, outbox, payments
 from tollgate.store.statements import Dialect, Statement, Write
 
 Row = tuple[Any, ...]
@@ -196,22 +196,22 @@ START = HotWrite(
 
 # ---- complete: the result, its event, its ledger entry, its recovery task, the answer for its key ----
 
-PAYMENT_COMPLETED = "payment.completed"
-
 RESULT = ("state", "outcome", "result_code", "details", "completed_at", "mac")
 COMPLETION_MEMBERS = ("merchant_id", "id", *RESULT, "channel_id", "currency", "amount")
 """The columns of a completed attempt that are members of a payment; the row goes on with what is written elsewhere."""
 
 _lean_completion = _type_columns(
     {name: payments.c[name] for name in COMPLETION_MEMBERS}
-    | {"expected": payments.c.state, "event_id": outbox.c.id, "source": ledger.c.source, "target": ledger.c.target}
+    | {"expected": payments.c.state, "event_id": outbox.c.id, "topic": outbox.c.topic}
+    | {"source": ledger.c.source, "target": ledger.c.target}
 )
 COMPLETION_COLUMNS: Columns = (
     *_lean_completion,
     *_type_columns({"job_id": jobs.c.id, "job_topic": jobs.c.topic, "job_due_at": jobs.c.due_at}),
     *_type_columns({"status": idempotency_keys.c.status, "body": idempotency_keys.c.body}),
+    *_type_columns({name: announcements.c[name] for name in ("payment_type", "payload", "notification_url")}),
 )
-_set_result = f"UPDATE payments SET {', '.join(f'{name} = :{name}' for name in RESULT)}"
+_set_result = f"UPDATE payments SET {', '.join(f'{name} = :{name}' for name in RESULT)}, events = payments.events + 1"
 # Spelled so that no planner takes the index of attempts in flight for it: that index is full of entries that are dead
 # until the next vacuum, and scanning it instead of using the primary key was seen to cost a factor of ten.
 _is_expected = "payments.merchant_id = :merchant_id AND payments.id = :id AND payments.state + 0 = :expected"
@@ -230,10 +230,18 @@ def _insert_completed(table: sa.Table, values: Mapping[str, str], needs: str | N
 _set_result_part = Part(
     f"{_set_result} WHERE {_is_expected}",
     # Two rows for one payment in a batch: the update takes one of them and returns its place, so the other is refused.
-    _read_from("given", f"{_set_result} FROM given WHERE {_is_expected} RETURNING given.*, payments.idempotency_key"),
+    _read_from(
+        "given",
+        f"{_set_result} FROM given WHERE {_is_expected}"
+        " RETURNING given.*, payments.idempotency_key, payments.events AS sequence",
+    ),
     is_guard=True,
 )
-_event_values = _make_values("merchant_id", "result_code", id="event_id", subject_id="id", created_at="completed_at")
+_event_values = _make_values(
+    "merchant_id", "topic", "result_code", id="event_id", subject_id="id", created_at="completed_at"
+)
+# The first part has counted the event already.
+_COUNTED = "(SELECT payments.events FROM payments WHERE payments.merchant_id = :merchant_id AND payments.id = :id)"
 _entry_values = _make_values(
     *("merchant_id", "channel_id", "currency", "source", "target", "amount"),
     id="event_id",
@@ -241,8 +249,17 @@ _entry_values = _make_values(
     posted_at="completed_at",
 )
 _job_values = _make_values("merchant_id", id="job_id", topic="job_topic", subject_id="id", due_at="job_due_at")
+_announcement_values = _make_values(
+    *("merchant_id", "channel_id", "payment_type", "payload", "notification_url"),
+    id="event_id",
+    subject_id="id",
+    created_at="completed_at",
+)
 _lean_parts = (
-    _insert_completed(outbox, _event_values | {"topic": f"'{PAYMENT_COMPLETED}'"}),
+    Part(
+        _render_insert(outbox, _event_values | {"sequence": _COUNTED}),
+        _render_insert(outbox, _event_values | {"sequence": "completed.sequence"}, "completed"),
+    ),
     _insert_completed(ledger, _entry_values, "source"),
 )
 _rich_parts = (
@@ -253,8 +270,9 @@ _rich_parts = (
         _read_from("completed", f"{_set_answer} completed WHERE {_is_its_key} AND :status IS NOT NULL"),
         needs="status",
     ),
+    _insert_completed(announcements, _announcement_values | {"is_pending": "1"}, "payload"),
 )
-_job_at, _status_at = ([name for name, _ in COMPLETION_COLUMNS].index(name) for name in ("job_id", "status"))
+_needed_at = [[name for name, _ in COMPLETION_COLUMNS].index(name) for name in ("job_id", "status", "payload")]
 _completion_parts = (_set_result_part, *_lean_parts, *_rich_parts)
 
 
@@ -270,7 +288,7 @@ COMPLETE = HotWrite(
     parts=_completion_parts,
     lean=_make_completion(_lean_completion, _lean_parts),
     rich=_make_completion(COMPLETION_COLUMNS, (*_lean_parts, *_rich_parts)),
-    is_rich=lambda row: row[_job_at] is not None or row[_status_at] is not None,
+    is_rich=lambda row: any(row[place] is not None for place in _needed_at),
     write_row=_make_row_writer(COMPLETION_COLUMNS, _completion_parts),
     # The event shares the commit and is never changed, while the payment may have moved on since.
     is_written=Statement(

@@ -1,4 +1,4 @@
-"""Jobs that are owed and events to be announced. What a job does is decided by the workers."""
+"""Jobs that are owed. What a job does is decided by the workers."""
 
 import msgspec
 import sqlalchemy as sa
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from tollgate.payments.payment import RecoveryTask
 from tollgate.store.codec import LIMIT, ONE, ZERO, Codec
 from tollgate.store.database import Database
-from tollgate.store.schema import jobs, outbox
+from tollgate.store.schema import jobs
 from tollgate.store.statements import Statement, Write
 from tollgate.values import SECOND, Instant, MerchantId
 
@@ -93,17 +93,3 @@ async def finish_job(db: Database, job: Job) -> bool:
 
 async def postpone_job(db: Database, job: Job, due_at: Instant, failures: int = 0) -> bool:
     return await db.write(postpone_job_writes(job, due_at, failures), label="job postponed")
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    id: str
-    merchant_id: MerchantId
-    subject_id: str
-    topic: str
-    created_at: Instant
-    result_code: str = ""
-
-
-EVENTS = Codec(outbox, Event)
-
-append_event_writes = EVENTS.insert()

@@ -63,47 +63,47 @@ purge_wallet_uses = WALLET_USES.purge(wallet_uses.c.used_at)
 
 
 async def insert_merchant(db: Database, merchant: Merchant) -> None:
-    await _change(db, _insert_merchant(merchant))
+    await change_merchants(db, _insert_merchant(merchant))
 
 
 async def insert_channel(db: Database, channel: Channel) -> None:
-    await _change(db, _insert_channel(channel))
+    await change_merchants(db, _insert_channel(channel))
 
 
 async def update_channel(db: Database, channel: Channel) -> bool:
     """Saves the settings of a channel; its merchant cannot change. Returns False if there is no such channel."""
-    return await _change(db, _update_channel(channel, channel))
+    return await change_merchants(db, _update_channel(channel, channel))
 
 
 async def insert_credential(db: Database, credential: Credential) -> None:
-    await _change(db, _insert_credential(credential))
+    await change_merchants(db, _insert_credential(credential))
 
 
 async def revoke_credential(db: Database, credential_id: str, at: Instant) -> bool:
     """Returns False if there is no such credential, or it was revoked before."""
-    return await _change(db, _revoke_credential.by_key(credential_id, new_revoked_at=at))
+    return await change_merchants(db, _revoke_credential.by_key(credential_id, new_revoked_at=at))
 
 
 async def rewrap_token(db: Database, credential_id: str, old: bytes, new: bytes) -> bool:
     """Writes the same token under another key; returns False if it was changed meanwhile."""
-    return await _change(db, _rewrap_token.by_key(credential_id, seen_sealed_token=old, new_sealed_token=new))
+    return await change_merchants(db, _rewrap_token.by_key(credential_id, seen_sealed_token=old, new_sealed_token=new))
 
 
 async def insert_wallet_key(db: Database, key: WalletKey) -> None:
-    await _change(db, _insert_wallet_key(key))
+    await change_merchants(db, _insert_wallet_key(key))
 
 
 async def delete_wallet_key(db: Database, key_id: str) -> bool:
     """Returns False if there is no such key."""
-    return await _change(db, _delete_wallet_key.by_key(key_id))
+    return await change_merchants(db, _delete_wallet_key.by_key(key_id))
 
 
 async def rewrap_wallet_key(db: Database, key_id: str, old: bytes, new: bytes) -> bool:
     """Writes the same key under another of the ring; returns False if it was changed meanwhile."""
-    return await _change(db, _rewrap_wallet_key.by_key(key_id, seen_sealed_key=old, new_sealed_key=new))
+    return await change_merchants(db, _rewrap_wallet_key.by_key(key_id, seen_sealed_key=old, new_sealed_key=new))
 
 
-async def _change(db: Database, writes: list[Write]) -> bool:
+async def change_merchants(db: Database, writes: list[Write]) -> bool:
     """Counts the version up, by which processes that keep merchants in memory notice a change."""
     return await db.write([*writes, *add_to_setting_writes(MERCHANTS_VERSION, 1)], label="merchant configuration")
 

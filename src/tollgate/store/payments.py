@@ -9,15 +9,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tollgate.payments.completion import Completion, find_entry_accounts, list_entries
+from tollgate.payments.completion import Completion, find_entry_accounts, list_entries, name_event
 from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closures
 from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
 from tollgate.store import hot
 from tollgate.store.checkouts import end_attempt_writes
 from tollgate.store.codec import UNREADABLE, ZERO, Codec, bind
 from tollgate.store.database import Database, Unreadable
+from tollgate.store.events import Event
 from tollgate.store.idempotency import Answer, idempotency_writes
-from tollgate.store.jobs import Event, Job, ensure_job_writes
+from tollgate.store.jobs import Job, ensure_job_writes
 from tollgate.store.registrations import end_payment_writes
 from tollgate.store.schema import STARTED, ledger, payments
 from tollgate.store.statements import Statement, Write
@@ -121,7 +122,11 @@ def _make_completion_row(completion: Completion, answer: Answer | None, expected
         job = (f"{task}.{payment.id}", task, completed_at + RECOVERY_DELAYS.get(task, 0))
     accounts = find_entry_accounts(payment) or _NOT_WRITTEN
     kept = _NOT_WRITTEN if answer is None else (answer.status, answer.body)
-    return (*_encode_completed(payment), expected, make_timed_id(completed_at, payment.id), *accounts, *job, *kept)
+    announced: hot.Row = (None, None, None)
+    if completion.payload is not None:
+        announced = (payment.payment_type, completion.payload, completion.notification_url)
+    event = make_timed_id(completed_at, payment.id), name_event(payment)
+    return (*_encode_completed(payment), expected, *event, *accounts, *job, *kept, *announced)
 
 
 def complete_payment(
@@ -166,9 +171,10 @@ def make_event(payment: Payment) -> Event:
         id=make_timed_id(completed_at, payment.id),
         merchant_id=payment.merchant_id,
         subject_id=payment.id,
-        topic=hot.PAYMENT_COMPLETED,
+        topic=name_event(payment),
         created_at=completed_at,
         result_code=payment.result_code,
+        sequence=payment.events,
     )
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -19,9 +20,10 @@ from tollgate.payments.registration import (
 )
 from tollgate.store.codec import LIMIT, ONE, UNREADABLE, Codec, bind, encode_json
 from tollgate.store.database import Database
-from tollgate.store.jobs import EVENTS, Event, Job, append_event_writes, ensure_job_writes
+from tollgate.store.events import EVENTS, Event, append_event_writes
+from tollgate.store.jobs import Job, ensure_job_writes
 from tollgate.store.retention import Placed, make_page_params, page_sealed
-from tollgate.store.schema import OPEN_REGISTRATION, outbox, registrations
+from tollgate.store.schema import OPEN_REGISTRATION, TEXT, WHOLE, announcements, outbox, registrations
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, RegistrationId
 
@@ -83,7 +85,7 @@ _reject = REGISTRATIONS.update(
     fingerprint=sa.null(),
     revision=_next_revision,
 )
-_announce = Statement(
+_append_event = Statement(
     sa.insert(outbox).from_select(
         EVENTS.names,
         sa.select(*[sa.cast(bind("event", column), column.type).label(column.name) for column in EVENTS.columns]).where(
@@ -91,7 +93,21 @@ _announce = Statement(
         ),
     )
 )
-_make_announcement = EVENTS.make_encoder(EVENTS.names, "event_")
+_make_event_params = EVENTS.make_encoder(EVENTS.names, "event_")
+_announcement: dict[str, sa.ColumnElement[Any]] = {
+    "merchant_id": registrations.c.merchant_id,
+    "id": sa.cast(bind("event", outbox.c.id), TEXT),
+    "subject_id": registrations.c.id,
+    "channel_id": registrations.c.channel_id,
+    "payment_type": sa.literal_column("''"),
+    "created_at": sa.cast(bind("event", outbox.c.created_at), WHOLE),
+    "is_pending": ONE,
+}
+_announce = Statement(
+    sa.insert(announcements).from_select(
+        [*_announcement], sa.select(*_announcement.values()).where(*REGISTRATIONS.is_it, _is_active)
+    )
+)
 _note_initial = REGISTRATIONS.update(_is_active, new=["initial"], revision=_next_revision)
 _use = REGISTRATIONS.update(
     registrations.c.used_at < bind("new", registrations.c.used_at),
@@ -114,7 +130,7 @@ def insert_registration_writes(new: NewRegistration) -> list[Write]:
     writes = _insert(registration, sealed_account=new.sealed_account)
     if registration.state is RegistrationState.ACTIVE:
         event = _make_event(registration, registration.revision, RegistrationEvent.CREATED, registration.created_at)
-        writes += append_event_writes(event)
+        writes += append_event_writes(event, registration.channel_id)
         if new.wants_token:
             writes += ensure_job_writes(make_token_job(registration.merchant_id, registration.id, event.created_at))
     return writes
@@ -135,7 +151,10 @@ def end_payment_writes(change: RegistrationChange) -> list[Write]:
             writes = [
                 *_conclude(change, rows=None, new_state=change.state, new_result_code=code, new_initial=initial),
                 # A registration that is not there is not announced, whoever took it away.
-                Write(_announce, {**REGISTRATIONS.of(change), **_make_announcement(event)}),
+                *[
+                    Write(each, REGISTRATIONS.of(change) | _make_event_params(event))
+                    for each in (_append_event, _announce)
+                ],
             ]
             if change.wants_token:
                 writes += ensure_job_writes(make_token_job(change.merchant_id, change.id, change.at))
@@ -158,7 +177,7 @@ def change_registration_writes(
     if changed.state in WIPED and changed.network_token is not None and changed.network_token.reference:
         writes += ensure_job_writes(make_token_job(changed.merchant_id, changed.id, at, "wiped"))
     if event is not None:
-        writes += append_event_writes(_make_event(written, written.revision, event, at))
+        writes += append_event_writes(_make_event(written, written.revision, event, at), written.channel_id)
     return writes
 
 
@@ -183,6 +202,7 @@ def _make_event(of: Registration | RegistrationChange, revision: int, topic: Reg
         topic=topic,
         created_at=at,
         result_code=of.result_code,
+        sequence=revision + 1,
     )
 
 

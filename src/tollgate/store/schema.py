@@ -34,6 +34,9 @@ STARTED = "state = 0"
 OPEN_INSTRUCTION = "state = 0"
 OPEN_REGISTRATION = "state < 2"
 ACTIVE_SCHEDULE = "state = 0"
+PENDING_ANNOUNCEMENT = "is_pending = 1"
+PENDING_DELIVERY = "state = 0"
+ENDED_DELIVERY = "state > 0"
 """The predicates of partial indexes; statements repeat them literally, or the planner would not recognise them."""
 
 payments = _make_table(
@@ -81,6 +84,7 @@ payments = _make_table(
     sa.Column("chain_length", WHOLE, nullable=False, server_default=ONE),
     sa.Column("chain_net", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("lifecycle_id", TEXT),
+    sa.Column("events", WHOLE, nullable=False, server_default=ZERO),
 )
 # Only later transactions are in it: a chain is its first payment and what stands here.
 _index_where(
@@ -135,6 +139,8 @@ outbox = _make_table(
     sa.Column("topic", TEXT, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("result_code", TEXT, nullable=False),
+    # The number of the event among those of its subject.
+    sa.Column("sequence", WHOLE, nullable=False, server_default=ONE),
     # One tree instead of two; for payments, whose rows are long and ids random, it measured half as fast.
     sqlite_with_rowid=False,
 )
@@ -421,3 +427,118 @@ schedule_runs = _make_table(
     sa.Column("result_code", TEXT, nullable=False),
     sa.Column("completed_at", WHOLE),
 )
+
+
+announcements = _make_table(
+    "announcements",
+    # An event that somebody is to be told of; the id is that of the event. Deleted with the deliveries.
+    *_make_key(),
+    sa.Column("subject_id", TEXT, nullable=False),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("payment_type", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("is_pending", SMALL, nullable=False),
+    # The object as it was at the event; what is absent is rendered when the event is passed on.
+    sa.Column("payload", BYTES),
+    # The address of a notification that a request asked for.
+    sa.Column("notification_url", TEXT),
+)
+# Holds only what no delivery was made of yet.
+_index_where(
+    "announcements_pending",
+    announcements.c.merchant_id,
+    announcements.c.subject_id,
+    where=sa.text(PENDING_ANNOUNCEMENT),
+)
+sa.Index("announcements_by_age", announcements.c.created_at)
+
+webhooks = _make_table(
+    "webhooks",
+    *_make_key(),
+    sa.Column("channel_id", TEXT),
+    sa.Column("url", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    # Lists, as JSON.
+    sa.Column("types", TEXT),
+    sa.Column("payment_types", TEXT),
+    sa.Column("result_groups", TEXT),
+    sa.Column("fields", TEXT, nullable=False),
+    sa.Column("wrapper", TEXT, nullable=False),
+    sa.Column("scheme", TEXT, nullable=False),
+    sa.Column("is_ordered", SMALL, nullable=False),
+    sa.Column("retries_s", TEXT),
+    sa.Column("is_listener", SMALL, nullable=False),
+    sa.Column("reason", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("revision", WHOLE, nullable=False),
+    sa.Column("sealed_secrets", BYTES, nullable=False),
+)
+
+deliveries = _make_table(
+    "deliveries",
+    # The events of one subject stand together, so that the earlier ones are found where they must come first.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("webhook_id", TEXT, primary_key=True),
+    sa.Column("subject_id", TEXT, primary_key=True),
+    sa.Column("event_id", TEXT, primary_key=True),
+    sa.Column("sequence", WHOLE, nullable=False),
+    sa.Column("queued_at", WHOLE, nullable=False),
+    sa.Column("due_at", WHOLE, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("tries", WHOLE, nullable=False),
+    sa.Column("is_replay", SMALL, nullable=False),
+    sa.Column("url", TEXT),
+    sa.Column("lease_owner", TEXT),
+    sa.Column("status", SMALL),
+)
+# The first two hold only what is not delivered yet, the last only what is deleted when it is old.
+_index_where("deliveries_due", deliveries.c.webhook_id, deliveries.c.due_at, where=sa.text(PENDING_DELIVERY))
+_index_where("deliveries_pending", deliveries.c.queued_at, where=sa.text(PENDING_DELIVERY))
+_index_where("deliveries_ended", deliveries.c.queued_at, where=sa.text(ENDED_DELIVERY))
+
+delivery_attempts = _make_table(
+    "delivery_attempts",
+    *_make_key(),
+    sa.Column("webhook_id", TEXT, nullable=False),
+    sa.Column("event_id", TEXT, nullable=False),
+    sa.Column("attempted_at", WHOLE, nullable=False),
+    sa.Column("status", SMALL),
+    sa.Column("latency_ms", WHOLE, nullable=False),
+    sa.Column("request_headers", TEXT, nullable=False),
+    sa.Column("answer", BYTES, nullable=False),
+    sa.Column("failure", TEXT, nullable=False),
+    sa.Column("is_replay", SMALL, nullable=False),
+)
+sa.Index("delivery_attempts_by_event", delivery_attempts.c.merchant_id, delivery_attempts.c.event_id)
+sa.Index("delivery_attempts_by_age", delivery_attempts.c.attempted_at)
+
+delivery_workers = _make_table(
+    "delivery_workers",
+    # A delivery belongs to its worker for as long as the worker is alive.
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("alive_until", WHOLE, nullable=False),
+)
+
+replays = _make_table(
+    "replays",
+    # Who asked for which deliveries again, and how many there were.
+    *_make_key(),
+    sa.Column("requested_at", WHOLE, nullable=False),
+    sa.Column("requested_by", TEXT, nullable=False),
+    sa.Column("filter", TEXT, nullable=False),
+    sa.Column("deliveries", WHOLE, nullable=False),
+)
+
+inbox_messages = _make_table(
+    "inbox_messages",
+    # What the receiver of a test host got; empty on a live host.
+    sa.Column("inbox", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("received_at", WHOLE, nullable=False),
+    sa.Column("method", TEXT, nullable=False),
+    sa.Column("target", TEXT, nullable=False),
+    sa.Column("headers", TEXT, nullable=False),
+    sa.Column("body", BYTES, nullable=False),
+    sa.Column("status", SMALL),
+)
+sa.Index("inbox_messages_by_age", inbox_messages.c.received_at)

@@ -19,7 +19,7 @@ from tollgate.operations.app import App, Call
 from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.registration import Registration, RegistrationEvent
-from tollgate.store.jobs import Event
+from tollgate.store.events import Event
 from tollgate.store.registrations import find_registration, find_sealed_registration
 from tollgate.values import to_datetime
 from unit.app_fixture import CHANNEL, MERCHANT

@@ -1,0 +1,80 @@
+"""The bodies of webhooks: what an event says about a payment, a registration or a schedule.
+
+How they are sent is not known here.
+"""
+
+from typing import Any
+
+import orjson
+
+from tollgate.catalog import codes
+from tollgate.catalog.events import EVENT_ROWS
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import Answer, Envelope, Json, end_body, render_payment
+from tollgate.contract.schedules import SOURCE
+from tollgate.contract.shopper_urls import make_return_url
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import Payment
+from tollgate.payments.webhooks import FieldChoice
+from tollgate.values import Instant
+
+_CUSTOMER_WORDS = ("customer", "billing", "shipping", "bankAccount", "virtualAccount")
+_CUSTOMER_MEMBERS = (("card", "holder"), ("tokenAccount", "holder"))
+"""What an endpoint without customer data is not told."""
+_FORM, _SYSTEM = "OPPUI", "SYSTEM"
+
+
+def render_payment_payload(payment: Payment, channel: Channel | None, envelope: Envelope) -> bytes:
+    """Renders what a read of the payment answers now, and the further members of an event."""
+    body = render_payment(payment)
+    end_body(body, envelope, payment.created_at, payment.ndc)
+    body |= {"presentationAmount": body["amount"], "presentationCurrency": body["currency"]}
+    body |= {"authentication": {"entityId": payment.channel_id}, "channelName": channel.name if channel else ""}
+    body |= {"source": _choose_source(payment), "paymentMethod": payment.method, "shortId": payment.short_id}
+    body.setdefault("redirect", {"parameters": []})
+    body.setdefault("customParameters", {})
+    return orjson.dumps(body)
+
+
+def _choose_source(payment: Payment) -> str:
+    return payment.echo.get(SOURCE) or (_SYSTEM if payment.checkout_id is None else _FORM)
+
+
+def render_object_payload(answer: Answer, channel: Channel | None, **more: Any) -> bytes:
+    """Renders what a read of a registration or a schedule answers, and the further members of an event."""
+    body: Json = orjson.loads(answer.body)
+    if channel is not None:
+        body |= {"authentication": {"entityId": channel.id}, "channelName": channel.name}
+    return orjson.dumps(body | more)
+
+
+def find_notification_url(payment: Payment) -> str | None:
+    """Returns the address to call, if the merchant named one and is waiting for this result.
+
+    The result of a checkout is always waited for, that of another payment if it was open before.
+    """
+    url = payment.echo.get("notificationUrl")
+    is_awaited = payment.checkout_id is not None or payment.events > 0
+    return make_return_url(url, payment) if url and is_awaited else None
+
+
+def render_body(name: str, payload: bytes, fields: FieldChoice = FieldChoice.ALL) -> bytes:
+    """Renders the plain body of a webhook."""
+    row = EVENT_ROWS[name]
+    shown: Json = orjson.loads(payload)
+    if fields is FieldChoice.NON_CUSTOMER_DATA:
+        shown = _strip_customer(shown)
+    action = {} if row.action is None else {"action": row.action}
+    return orjson.dumps({"type": row.type.value, **action, "payload": shown})
+
+
+def _strip_customer(shown: Json) -> Json:
+    kept = {word: value for word, value in shown.items() if word not in _CUSTOMER_WORDS}
+    for word, member in _CUSTOMER_MEMBERS:
+        if word in kept:
+            kept[word] = {name: value for name, value in kept[word].items() if name != member}
+    return kept
+
+
+def render_test_payload(envelope: Envelope, ndc: str, now: Instant) -> bytes:
+    return orjson.dumps(envelope.wrap(get_result(codes.SUCCEEDED_INTERNAL_TEST), ndc, now))

@@ -1,0 +1,101 @@
+"""Events in the outbox, and announcements: those of them that somebody is to be told of.
+
+Who is told is decided elsewhere.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.store.codec import LIMIT, ONE, ZERO, Codec, bind, is_among_ids, spread_ids
+from tollgate.store.database import Database
+from tollgate.store.schema import PENDING_ANNOUNCEMENT, announcements, outbox
+from tollgate.store.statements import Statement, Write
+from tollgate.values import ChannelId, Instant, MerchantId
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    merchant_id: MerchantId
+    subject_id: str
+    topic: str
+    """The name of the event in the catalogue."""
+    created_at: Instant
+    result_code: str = ""
+    sequence: int = 1
+    """Its number among the events of the subject."""
+
+
+class Announcement(msgspec.Struct, frozen=True, kw_only=True):
+    """An event that somebody may have to be told of, with the object as it was then."""
+
+    id: str
+    merchant_id: MerchantId
+    subject_id: str
+    channel_id: ChannelId
+    payment_type: str = ""
+    created_at: Instant
+    payload: bytes | None = None
+    """JSON; None where the object is rendered when the event is passed on."""
+    notification_url: str | None = None
+    """The address of a notification that a request asked for."""
+
+
+class Announced(msgspec.Struct, frozen=True):
+    event: Event
+    announcement: Announcement
+
+
+EVENTS = Codec(outbox, Event)
+ANNOUNCEMENTS = Codec(announcements, Announcement)
+
+find_event = EVENTS.find
+find_announcement = ANNOUNCEMENTS.find
+_append_event = EVENTS.insert()
+insert_announcement_writes = ANNOUNCEMENTS.insert(is_pending=ONE)
+purge_announcements = ANNOUNCEMENTS.purge(announcements.c.created_at)
+
+_is_its_event = sa.and_(outbox.c.merchant_id == announcements.c.merchant_id, outbox.c.id == announcements.c.id)
+_pending = Statement(
+    sa.select(*EVENTS.columns, *ANNOUNCEMENTS.columns)
+    .join(announcements, _is_its_event)
+    .where(sa.text(f"announcements.{PENDING_ANNOUNCEMENT}"))
+    .order_by(announcements.c.id)
+    .limit(LIMIT)
+)
+_settle = Statement(
+    sa.update(announcements)
+    .where(announcements.c.merchant_id == bind("of", announcements.c.merchant_id), is_among_ids(announcements.c.id))
+    .values(is_pending=ZERO)
+)
+_fill = ANNOUNCEMENTS.update(announcements.c.payload.is_(None), new=["payload"])
+
+
+def append_event_writes(event: Event, channel_id: ChannelId) -> list[Write]:
+    """Writes an event and announces it; its object is rendered when it is passed on."""
+    announcement = Announcement(
+        id=event.id,
+        merchant_id=event.merchant_id,
+        subject_id=event.subject_id,
+        channel_id=channel_id,
+        created_at=event.created_at,
+    )
+    return [*_append_event(event), *insert_announcement_writes(announcement)]
+
+
+async def list_pending(db: Database, limit: int) -> list[Announced]:
+    """Lists announcements that were not passed on yet, oldest first."""
+    width = len(EVENTS.columns)
+    rows = await db.fetch(_pending, {"limit": limit})
+    return [Announced(EVENTS.decode(row[:width]), ANNOUNCEMENTS.decode(row[width:])) for row in rows]
+
+
+def pass_on_writes(merchant_id: MerchantId, event_ids: Sequence[str]) -> list[Write]:
+    """Marks announcements as passed on; another process may have done so before."""
+    return [Write(_settle, {"of_merchant_id": merchant_id, **ids}) for _, ids in spread_ids(event_ids)]
+
+
+def fill_payload_writes(announcement: Announcement, payload: bytes) -> list[Write]:
+    """Stores the object of an announcement that was made without one."""
+    return _fill(announcement, rows=None, new_payload=payload)
