@@ -115,6 +115,10 @@ def _are_proxies(text: str) -> bool:
     return all(_is_network(each, ip_network) and ip_network(each).prefixlen > 0 for each in networks)
 
 
+def _are_ports(text: str) -> bool:
+    return all(_PORT.accepts(part.strip()) for part in text.split(","))
+
+
 def is_web_address(text: str) -> bool:
     """Tells whether the text is http:// or https:// with a host, without user, query or fragment."""
     try:
@@ -141,6 +145,7 @@ def _list_ports(url: str) -> list[str]:
 _PATH = Sense("a path", lambda text: bool(text.strip()))
 _PORT = _whole(1, PORT_MAX)
 _SPARE_PORT = _whole(0, PORT_MAX)
+_PORTS = Sense(f"ports from 1 to {PORT_MAX}, separated by commas", _are_ports)
 _MONTHS = _whole(0, 1200)
 _SWITCH = _choice("true", "false", "1", "0")
 _HOST = Sense("an IP address or a host name", _is_host)
@@ -216,6 +221,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allow_plain_loopback: Annotated[
         bool, Setting("Let a live host reach acquirers by http:// on 127.0.0.1 or ::1; never elsewhere.", _SWITCH)
     ] = False
+    outbound_ports: Annotated[
+        str, Setting("Ports of the addresses that merchants give, such as those of webhooks.", _PORTS)
+    ] = "443,8443"
+    outbound_ca: Annotated[
+        str, Setting("PEM file of further certificate authorities that vouch for these addresses.", _PATH)
+    ] = ""
     log_level: Annotated[
         str, Setting("debug, info, warning or error.", _choice("debug", "info", "warning", "error"))
     ] = "info"
@@ -242,6 +253,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key_path(self) -> Path:
         return Path(self.key_file) if self.key_file else self.data_folder / "keys.json"
+
+    @property
+    def outbound_port_numbers(self) -> frozenset[int]:
+        return frozenset(int(port) for port in self.outbound_ports.split(","))
 
     @property
     def serves_tls(self) -> bool:

@@ -24,7 +24,7 @@ from tollgate.web import callers, server
 from tollgate.web.api import ROUTES, host
 from tollgate.web.request import RouteRow
 from tollgate.widget import routes, serving
-from tollgate.wire import HttpNotifier, HttpWire, Wire, may_carry_cards
+from tollgate.wire import Guard, HttpNotifier, HttpWire, Wire, may_carry_cards
 from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
 
 _log = logging.getLogger("tollgate.wire")
@@ -35,10 +35,11 @@ BASE_URL = "base_url"
 class Wires:
     """One wire per configured address, opened when it is first needed; and a notifier to all other addresses."""
 
-    def __init__(self, *, is_live: bool, allows_plain_loopback: bool = False) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._wires: dict[str, HttpWire] = {}
-        self._terms = {"is_live": is_live, "allows_plain_loopback": allows_plain_loopback}
-        self.notifier = HttpNotifier(is_live=is_live)
+        self._terms = {"is_live": settings.is_live, "allows_plain_loopback": settings.allow_plain_loopback}
+        guard = Guard(is_live=settings.is_live, ports=settings.outbound_port_numbers)
+        self.notifier = HttpNotifier(guard, ca_file=settings.outbound_ca)
 
     def find(self, address: str) -> Wire:
         wire = self._wires.get(address)
@@ -88,7 +89,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
     keyring = load_keyring(settings.key_path)
     database = await opening.open_database(settings.database_url, exclusive=exclusive, must_exist=not exclusive)
     clock = SystemClock(0 if settings.is_live else int(await opening.get_setting(database, CLOCK_OFFSET, "0")))
-    wires = Wires(is_live=settings.is_live, allows_plain_loopback=settings.allow_plain_loopback)
+    wires = Wires(settings)
     throttles = callers.configure_throttles(settings.throttles, is_live=settings.is_live)
     app = App(
         database=database,

@@ -84,6 +84,13 @@ class Limits:
     """The number of endpoints that a process delivers to at once."""
     announcements_batch: int = 200
     receiver_reply_bytes_max: int = 64 * 1024
+    """So much of a receiver's answer is read, because a receiver that cannot finish its answer reports an error."""
+    receiver_reply_kept_bytes_max: int = 4096
+    receiver_retry_after_length_max: int = 64
+    receiver_keep_alive_s: float = 4.0
+    """Many servers close an idle connection after 5 seconds; it must not be used at that moment."""
+    receiver_lookups_max: int = 64
+    """Names that are looked up at the same time; a look-up that hangs cannot be cancelled."""
 
     cryptogram_timeout_s: float = 3.0
     """A payment does not wait longer for the proof of a network token: it has the card's own number."""

@@ -23,7 +23,7 @@ from tollgate.payments.payment import Payment
 from tollgate.store import checkouts as store_checkouts
 from tollgate.store import jobs, payments
 from tollgate.values import SECOND, Refusal, TooMany, hide_checkout_ids, make_checkout_id
-from tollgate.wire import Forbidden, Silent, Unsent
+from tollgate.wire import Forbidden, Outgoing, Silent, Unsent
 
 
 async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
@@ -200,7 +200,7 @@ async def _call(app: App, checkout: Checkout) -> Reminder | None:
     url = shopper_urls.make_checkout_return_url(checkout.return_url or "", checkout)
     app.database.probe("reminder call", "before")
     try:
-        status = await app.notifier.get(url, LIMITS.notification_timeout_s)
+        status = (await app.notifier.send(Outgoing(url), LIMITS.notification_timeout_s)).status
     except Forbidden:
         return Reminder.IMPOSSIBLE
     except Unsent:

@@ -39,6 +39,15 @@ def _no_password() -> str:
     return ""
 
 
+def _has_readable_authorities(settings: Settings) -> bool:
+    try:
+        if settings.outbound_ca:
+            ssl.create_default_context().load_verify_locations(settings.outbound_ca)
+    except OSError:
+        return False
+    return True
+
+
 def _has_distinct_ports(settings: Settings) -> bool:
     ports = [port for port in (settings.port, settings.http_port, settings.metrics_port) if port]
     return len(ports) == len(set(ports))
@@ -68,6 +77,11 @@ NEEDS = (
         missing="--tls-cert and --tls-key name a PEM certificate and its key without a password, or neither is given; "
         "--tls-self-signed stands alone",
         is_met=_has_sound_certificate,
+    ),
+    Need(
+        name="authorities",
+        missing="--outbound-ca names a PEM file with one or more certificates",
+        is_met=_has_readable_authorities,
     ),
     Need(
         name="ports",

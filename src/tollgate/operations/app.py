@@ -24,7 +24,7 @@ from tollgate.payments.schedule import RetryTerms
 from tollgate.store.database import Database
 from tollgate.values import Clock, Instant, RandomBytes, system_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
-from tollgate.wire import HttpNotifier, Notifier, Wire
+from tollgate.wire import Guard, HttpNotifier, Notifier, Wire
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -59,8 +59,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The number and the times of the tries of a scheduled payment."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
-    notifier: Notifier = msgspec.field(default_factory=partial(HttpNotifier, is_live=True))
-    """Posts notifications to shops."""
+    notifier: Notifier = msgspec.field(default_factory=partial(HttpNotifier, Guard(is_live=True, ports=frozenset())))
+    """Sends to addresses that merchants gave; by default to none."""
     simulator: Wire | None = None
     """Answers like an acquirer; exists on a test host only."""
     ranges: CardRangeCache = msgspec.field(default_factory=CardRangeCache)

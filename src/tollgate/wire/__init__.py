@@ -5,6 +5,19 @@ Timeouts, size caps and the guard over addresses are enforced here; what an answ
 
 from tollgate.wire.acquirer import Forbidden, HttpWire, Silent, Unsent, Wire
 from tollgate.wire.addresses import may_carry_cards
-from tollgate.wire.notifier import HttpNotifier, Notifier
+from tollgate.wire.guard import Guard
+from tollgate.wire.notifier import HttpNotifier, Notifier, Outgoing, Received
 
-__all__ = ["Forbidden", "HttpNotifier", "HttpWire", "Notifier", "Silent", "Unsent", "Wire", "may_carry_cards"]
+__all__ = [
+    "Forbidden",
+    "Guard",
+    "HttpNotifier",
+    "HttpWire",
+    "Notifier",
+    "Outgoing",
+    "Received",
+    "Silent",
+    "Unsent",
+    "Wire",
+    "may_carry_cards",
+]

@@ -12,15 +12,27 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireReply, WireRequest
 
 
-class Unsent(Exception):
+class _Unanswered(Exception):
+    """A request has no answer. The reason is short and has no secret, because merchants read it."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Unsent(_Unanswered):
     """The request never left this machine, so nothing can have happened."""
 
 
 class Forbidden(Unsent):
-    """This host must never send to the address."""
+    """This host must never send to the address; the reason is the rule that refuses it."""
+
+    @property
+    def rule(self) -> str:
+        return self.reason
 
 
-class Silent(Exception):
+class Silent(_Unanswered):
     """The request left and no usable answer came back: anything may have happened."""
 
 

@@ -15,6 +15,7 @@ class Closed:
 
     network: IPv4Network | IPv6Network
     what: str
+    """This completes the sentence "the address is ..."."""
     is_open_in_tests: bool = False
     """A developer's shop lives there, so that a test host may go there."""
 
@@ -24,25 +25,25 @@ def _close(network: str, what: str, *, is_open_in_tests: bool = False) -> Closed
 
 
 CLOSED = (
-    _close("0.0.0.0/8", "unspecified: this host on this network"),
+    _close("0.0.0.0/8", "unspecified"),
     _close("10.0.0.0/8", "private", is_open_in_tests=True),
     _close("100.64.0.0/10", "shared by customers of one carrier; also the metadata of some clouds"),
     _close("127.0.0.0/8", "loopback", is_open_in_tests=True),
-    _close("168.63.129.16/32", "metadata of a cloud"),
+    _close("168.63.129.16/32", "the metadata of a cloud"),
     _close("169.254.0.0/16", "link-local; also the metadata of most clouds"),
     _close("172.16.0.0/12", "private", is_open_in_tests=True),
-    _close("192.0.0.0/24", "protocol assignments; also the metadata of some clouds"),
-    _close("192.0.2.0/24", "documentation"),
-    _close("192.31.196.0/24", "sink of reverse lookups"),
-    _close("192.52.193.0/24", "multicast through tunnels"),
-    _close("192.88.99.0/24", "relays of 6to4"),
+    _close("192.0.0.0/24", "for protocol assignments; also the metadata of some clouds"),
+    _close("192.0.2.0/24", "for documentation"),
+    _close("192.31.196.0/24", "a sink of reverse lookups"),
+    _close("192.52.193.0/24", "for multicast through tunnels"),
+    _close("192.88.99.0/24", "a relay of 6to4"),
     _close("192.168.0.0/16", "private", is_open_in_tests=True),
-    _close("192.175.48.0/24", "sink of reverse lookups"),
-    _close("198.18.0.0/15", "benchmarks"),
-    _close("198.51.100.0/24", "documentation"),
-    _close("203.0.113.0/24", "documentation"),
+    _close("192.175.48.0/24", "a sink of reverse lookups"),
+    _close("198.18.0.0/15", "for benchmarks"),
+    _close("198.51.100.0/24", "for documentation"),
+    _close("203.0.113.0/24", "for documentation"),
     _close("224.0.0.0/4", "multicast"),
-    _close("240.0.0.0/4", "reserved, and broadcast"),
+    _close("240.0.0.0/4", "reserved or broadcast"),
     _close("::/128", "unspecified"),
     _close("::1/128", "loopback", is_open_in_tests=True),
     # What carries an IPv4 address within reaches whatever that one reaches.
@@ -52,14 +53,14 @@ CLOSED = (
     _close("64:ff9b::/96", "an IPv4 address behind NAT64"),
     _close("64:ff9b:1::/48", "an IPv4 address behind NAT64 of one network"),
     _close("100::/64", "discarded"),
-    _close("2001::/23", "protocol assignments, and IPv4 addresses in Teredo"),
-    _close("2001:db8::/32", "documentation"),
+    _close("2001::/23", "for protocol assignments, or an IPv4 address in Teredo"),
+    _close("2001:db8::/32", "for documentation"),
     _close("2002::/16", "an IPv4 address in 6to4"),
-    _close("2620:4f:8000::/48", "sink of reverse lookups"),
-    _close("3fff::/20", "documentation"),
-    _close("5f00::/16", "segments of one network's routing"),
+    _close("2620:4f:8000::/48", "a sink of reverse lookups"),
+    _close("3fff::/20", "for documentation"),
+    _close("5f00::/16", "a segment of one network's routing"),
     _close("fc00::/7", "private", is_open_in_tests=True),
-    _close("fd00:ec2::/32", "metadata of a cloud"),
+    _close("fd00:ec2::/32", "the metadata of a cloud"),
     _close("fe80::/10", "link-local"),
     _close("fec0::/10", "site-local, of the time when that was allowed"),
     _close("ff00::/8", "multicast"),
@@ -70,17 +71,20 @@ CLOSED = (
 )
 
 
-def find_closed(address: str, *, is_live: bool) -> Closed | None:
-    """Finds the row that forbids an address; raises ValueError for what is no address.
+def find_row(address: str) -> Closed | None:
+    """Finds the row of an address, and None for the open internet; raises ValueError for what is no address.
 
     The narrowest row decides, so that one address of an open network can be closed, and the other way round.
     """
     asked = ip_address(address)
     rows = [row for row in CLOSED if row.network.version == asked.version and asked in row.network]
-    narrowest = max(rows, key=lambda row: row.network.prefixlen, default=None)
-    if narrowest is None or (narrowest.is_open_in_tests and not is_live):
-        return None
-    return narrowest
+    return max(rows, key=lambda row: row.network.prefixlen, default=None)
+
+
+def find_closed(address: str, *, is_live: bool) -> Closed | None:
+    """Finds the row that forbids an address to this kind of host; raises ValueError for what is no address."""
+    row = find_row(address)
+    return None if row is None or (row.is_open_in_tests and not is_live) else row
 
 
 def may_carry_cards(url: str, *, is_live: bool, allows_plain_loopback: bool) -> bool:

@@ -1,144 +1,163 @@
-"""Sends notifications to addresses that others wrote, such as a shop's, without redirects or shared connections.
+"""Sends webhooks, notifications and reminders to addresses that others wrote, such as a shop's.
 
-An address is checked where the connection is made, so that no name, spelling or second lookup leads around the check.
+The guard checks an address where the connection is made. Redirects are not followed, and cookies not kept.
 """
 
 import asyncio
+import os
 import socket
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+import ssl
+from collections.abc import Mapping
 from typing import Protocol
-from urllib.parse import quote
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from yarl import URL
+import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.wire.acquirer import Forbidden, Silent, Unsent
-from tollgate.wire.addresses import find_closed
+from tollgate.wire.guard import UNREADABLE, ClosedAddress, Guard
+from tollgate.wire.names import CheckedNames, LookUp, SystemNames
 
 _HEADERS = {"User-Agent": "Tollgate", "Accept": "*/*", "Accept-Encoding": "identity"}
-_SCHEMES = frozenset({"http", "https"})
-_VISIBLE = "".join(chr(code) for code in range(0x21, 0x7F))
-_NAMES_AT_ONCE = 64
-"""A lookup that hangs cannot be cancelled, so there may be more of them than notifications in flight."""
+_BROKEN = (aiohttp.ClientError, OSError, asyncio.IncompleteReadError)
 
-_AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[str, int] | tuple[int, bytes]]
+
+class Outgoing(msgspec.Struct, frozen=True):
+    """What to send. The headers are sent in addition to our own."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = {}
+    body: bytes = b""
+
+
+class Received(msgspec.Struct, frozen=True):
+    """What came back: the first part of the body, and the header Retry-After as far as it is short and ASCII."""
+
+    status: int
+    body: bytes = b""
+    retry_after: str | None = None
 
 
 class Notifier(Protocol):
-    async def get(self, url: str, timeout_s: float) -> int:
-        """Returns the status of the answer, or raises Unsent, Forbidden or Silent, and nothing else."""
+    async def send(self, outgoing: Outgoing, timeout_s: float) -> Received:
+        """Returns the answer, or raises Unsent, Forbidden or Silent, and nothing else."""
         ...
 
 
 class HttpNotifier:
-    """Sends each notification over a connection of its own, so that receivers share nothing."""
+    """Sends over connections that are kept for a few seconds, each checked by the guard when it was made.
 
-    def __init__(self, *, is_live: bool) -> None:
-        self._is_live = is_live
+    A receiver may close a kept connection just when a request is sent. A GET is then sent again; a POST is Silent,
+    although the receiver may not have read it, because webhooks are retried and delivered at least once.
+    """
+
+    def __init__(self, guard: Guard, *, ca_file: str = "", look_up: LookUp | None = None) -> None:
+        self._guard = guard
+        self._ca_file = ca_file
+        self._look_up = look_up
+        self._names: SystemNames | None = None
         self._session: aiohttp.ClientSession | None = None
 
-    async def get(self, url: str, timeout_s: float) -> int:
-        address = _read_address(url)
-        timeout = aiohttp.ClientTimeout(
-            total=timeout_s,
-            # Looking up the name counts too: without a connection nothing was sent.
-            connect=min(timeout_s / 2, LIMITS.acquirer_connect_timeout_s),
-        )
+    async def send(self, outgoing: Outgoing, timeout_s: float) -> Received:
+        address = self._guard.read_address(outgoing.url)
+        session = self._session or self._open_session()
+        # Looking up the name counts too: without a connection nothing was sent.
+        connect_s = min(timeout_s / 2, LIMITS.acquirer_connect_timeout_s)
         try:
-            async with self._open_session().get(
-                address, headers=_HEADERS, timeout=timeout, allow_redirects=False
+            async with session.request(
+                outgoing.method,
+                address,
+                data=outgoing.body or None,
+                headers={**_HEADERS, **outgoing.headers},
+                skip_auto_headers=("Content-Type",),
+                timeout=aiohttp.ClientTimeout(total=timeout_s, connect=connect_s, ceil_threshold=timeout_s),
+                allow_redirects=False,
             ) as reply:
-                # A bounded part is read, so that an honest receiver can finish its answer.
-                left = LIMITS.receiver_reply_bytes_max
-                while left > 0 and not reply.content.at_eof():
-                    left -= len(await reply.content.read(left))
-                return reply.status
+                return Received(reply.status, await _read_part(reply), _read_retry_after(reply))
         except aiohttp.ClientConnectorError as fault:
-            raise (Forbidden if isinstance(fault.os_error, _ClosedAddress) else Unsent) from None
+            if isinstance(fault.os_error, ClosedAddress):
+                raise Forbidden(fault.os_error.rule) from None
+            raise Unsent(_render_reason(fault.os_error) or "no connection") from None
         except aiohttp.InvalidURL:
-            raise Forbidden from None
+            raise Forbidden(UNREADABLE) from None
         except aiohttp.ConnectionTimeoutError:
-            raise Unsent from None
-        except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, ConnectionError):
-            raise Silent from None
+            raise Unsent(f"no connection within {connect_s:g} s") from None
+        except TimeoutError:
+            raise Silent(f"no answer within {timeout_s:g} s") from None
+        except aiohttp.ClientResponseError:
+            raise Silent("the answer is not HTTP") from None
+        except _BROKEN as fault:
+            raise Silent(_render_reason(fault) or "connection closed without an answer") from None
 
     async def close(self) -> None:
+        if self._names is not None:
+            self._names.close()
+            self._names = None
         if self._session is not None:
             await self._session.close()
             self._session = None
 
     def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            connector = aiohttp.TCPConnector(
-                # The sender bounds how many are in flight; waiting here would count as silence.
-                limit=0,
-                force_close=True,
-                use_dns_cache=False,
-                resolver=_Names(),
-                socket_factory=partial(_open_socket, self._is_live),
-            )
-            self._session = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
-            )
+        tls = _make_tls(self._ca_file) if self._ca_file else True
+        self._names = SystemNames()
+        connector = aiohttp.TCPConnector(
+            # The sender bounds how many are in flight, and so how many are kept; waiting here would delay others.
+            limit=0,
+            keepalive_timeout=LIMITS.receiver_keep_alive_s,
+            use_dns_cache=False,
+            resolver=CheckedNames(self._guard, self._look_up or self._names.look_up),
+            socket_factory=self._guard.open_socket,
+            ssl=tls,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
+        )
         return self._session
 
 
-class _ClosedAddress(OSError):
-    """The address is closed; aiohttp reports it as a failed connection."""
-
-
-class _Names(AbstractResolver):
-    """Looks names up on threads of its own, so that a shop whose name server is dead delays no acquirer's."""
-
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_NAMES_AT_ONCE, thread_name_prefix="names")
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        look_up = partial(
-            socket.getaddrinfo, host, port, family=family, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
-        )
-        found = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(address[0]),
-                port=port,
-                family=kind,
-                proto=protocol,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for kind, _, protocol, _, address in found
-        ]
-
-    async def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _open_socket(is_live: bool, info: _AddressInfo) -> socket.socket:
-    """Opens a socket for the very address that is connected to next; odd spellings of an address are refused."""
-    family, kind, protocol, _, address = info
+def _make_tls(ca_file: str) -> ssl.SSLContext:
+    """Makes the terms of TLS: the authorities of the system, and the operator's own."""
+    terms = ssl.create_default_context()
     try:
-        is_closed = find_closed(str(address[0]), is_live=is_live) is not None
-    except ValueError:
-        is_closed = True
-    if is_closed:
-        raise _ClosedAddress("closed")
-    return socket.socket(family, kind, protocol)
+        terms.load_verify_locations(ca_file)
+    except OSError:
+        raise Unsent("the certificates of --outbound-ca cannot be read") from None
+    return terms
 
 
-def _read_address(url: str) -> URL:
-    """Reads an address as it was written, because shops sign theirs; only illegal characters are escaped."""
+async def _read_part(reply: aiohttp.ClientResponse) -> bytes:
+    """Reads a bounded part of the body, so that an honest receiver can finish its answer, and returns its beginning.
+
+    The head has the status already, so a body that breaks off or never ends changes nothing.
+    """
+    part, left = b"", LIMITS.receiver_reply_bytes_max
     try:
-        address = URL(quote(url, safe=_VISIBLE), encoded=True) if url.isascii() else URL(url)
-        is_complete = bool(address.host) and address.port is not None
-    except ValueError:
-        raise Forbidden from None
-    has_credentials = address.raw_user is not None or address.raw_password is not None
-    if address.scheme not in _SCHEMES or not is_complete or has_credentials:
-        raise Forbidden
-    return address
+        while left > 0 and not reply.content.at_eof():
+            block = await reply.content.read(left)
+            left -= len(block)
+            part += block[: LIMITS.receiver_reply_kept_bytes_max - len(part)]
+    except _BROKEN:
+        reply.close()
+    return part
+
+
+def _read_retry_after(reply: aiohttp.ClientResponse) -> str | None:
+    value = reply.headers.get("Retry-After")
+    if value is None or len(value) > LIMITS.receiver_retry_after_length_max or not value.isascii():
+        return None
+    return value
+
+
+def _render_reason(fault: BaseException) -> str:
+    """Says why there is no connection or no answer, and never what was sent or to which path."""
+    match fault:
+        case ssl.SSLCertVerificationError():
+            return f"TLS certificate not accepted: {fault.verify_message}"
+        case ssl.SSLError():
+            return f"TLS handshake failed: {(fault.reason or 'no reason').replace('_', ' ').lower()}"
+        case socket.gaierror():
+            return "name not found" if fault.errno != socket.EAI_AGAIN else "the name server does not answer"
+        case OSError(errno=int(number)):
+            return os.strerror(number).lower()
+    return ""

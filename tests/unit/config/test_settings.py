@@ -21,7 +21,7 @@ _PATHS |= {"https://user:secret@host"}
 _NAMES = {"loud", "nan", "inf", "1e999"}
 SENSIBLE = {
     **dict.fromkeys(("host", "metrics_host"), _NAMES),
-    **dict.fromkeys(("data", "tls_cert", "tls_key", "key_file"), _PATHS),
+    **dict.fromkeys(("data", "tls_cert", "tls_key", "key_file", "outbound_ca"), _PATHS),
 }
 """These look like nonsense and may be the name of a machine or of a file."""
 
@@ -83,6 +83,7 @@ def test_the_default_of_a_row_is_sensible_itself(row: Setting) -> None:
         ("public_url", ["https://pay.example.com", "https://[::1]:8443/gateway", "http://127.0.0.1:8080"]),
         ("acquirer_timeout_s", ["0.3", "30", "300"]),
         ("workers", ["1", "64"]),
+        ("outbound_ports", ["443", "443,8443,9443", "443, 65535"]),
     ],
 )
 def test_what_operators_write_is_taken(member: str, texts: list[str]) -> None:
@@ -99,6 +100,7 @@ def test_what_operators_write_is_taken(member: str, texts: list[str]) -> None:
         ("trusted_proxy", ["*", "0.0.0.0/0", "::/0", "proxy", "10.0.0.5,", "10.0.0.1/8"]),
         ("public_url", ["https://", "https://h:70000", "https://h/?a=1", "https://h#x", "//h", "https://h/a b"]),
         ("workers", ["0", "257"]),
+        ("outbound_ports", ["0", "443,", ",443", "443,65536", "443 8443", "https", "443-445"]),
         ("acquirer_timeout_s", ["0", "301", "-0.0", "1e1"]),
         ("throttles", ["create_payment", "nobody=1/1", "query=0/1", "query=1/²"]),
     ],

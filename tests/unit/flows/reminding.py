@@ -13,6 +13,7 @@ from tollgate.payments.checkout import REMIND_TOPIC, Checkout, CheckoutEnd, Chec
 from tollgate.store import checkouts
 from tollgate.store.jobs import lease_due
 from tollgate.values import DAY, SECOND, CheckoutId, FixedClock, Instant
+from tollgate.wire import Outgoing, Received
 from unit.app_fixture import CHANNEL, MERCHANT, NOW
 
 SUBJECT_ID = "8a" + "5" * 30
@@ -28,15 +29,16 @@ class ScriptedNotifier:
     meanwhile: Callable[[str], Awaitable[object]] | None = None
     """This runs while a shop is being called."""
 
-    async def get(self, url: str, timeout_s: float) -> int:
-        assert timeout_s == LIMITS.notification_timeout_s
+    async def send(self, outgoing: Outgoing, timeout_s: float) -> Received:
+        assert (outgoing, timeout_s) == (Outgoing(outgoing.url), LIMITS.notification_timeout_s)
+        url = outgoing.url
         self.called.append(url)
         if self.meanwhile is not None:
             await self.meanwhile(url)
         next_line = self.script.pop(0) if self.script else 200
         if isinstance(next_line, Exception):
             raise next_line
-        return next_line
+        return Received(next_line)
 
 
 def name_checkout(number: int) -> CheckoutId:

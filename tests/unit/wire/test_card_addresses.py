@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tollgate.config import Environment, Settings
 from tollgate.connectors.exchange import WireRequest
 from tollgate.wire import Forbidden, HttpWire, may_carry_cards
 from tollgate.wiring import Wires
@@ -58,7 +59,7 @@ def test_a_test_host_has_no_card_data_to_protect() -> None:
 async def test_a_channel_that_was_changed_in_the_store_still_sends_nothing_in_clear(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    wires = Wires(is_live=True)
+    wires = Wires(Settings(environment=Environment.LIVE))
     with pytest.raises(Forbidden):
         await wires.find("http://user:word@192.0.2.1").send(REQUEST, 5.0)
     await wires.close()
