@@ -78,7 +78,7 @@ class CheckedNames(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Whoever gave the look-up closes it."""
+        """Closes nothing, because the look-up belongs to the notifier."""
 
 
 def _list_addresses(host: str) -> list[str]:

@@ -4,6 +4,7 @@ The guard checks an address where the connection is made. Redirects are not foll
 """
 
 import asyncio
+import math
 import os
 import socket
 import ssl
@@ -23,7 +24,7 @@ _BROKEN = (aiohttp.ClientError, OSError, asyncio.IncompleteReadError)
 
 
 class Outgoing(msgspec.Struct, frozen=True):
-    """What to send. The headers are sent in addition to our own."""
+    """A request to send, by GET or POST. The headers are sent in addition to our own."""
 
     url: str
     method: str = "GET"
@@ -32,7 +33,7 @@ class Outgoing(msgspec.Struct, frozen=True):
 
 
 class Received(msgspec.Struct, frozen=True):
-    """What came back: the first part of the body, and the header Retry-After as far as it is short and ASCII."""
+    """The answer: its status, the beginning of its body, and its Retry-After header if that is short and ASCII."""
 
     status: int
     body: bytes = b""
@@ -71,7 +72,7 @@ class HttpNotifier:
                 data=outgoing.body or None,
                 headers={**_HEADERS, **outgoing.headers},
                 skip_auto_headers=("Content-Type",),
-                timeout=aiohttp.ClientTimeout(total=timeout_s, connect=connect_s, ceil_threshold=timeout_s),
+                timeout=aiohttp.ClientTimeout(total=timeout_s, connect=connect_s, ceil_threshold=math.inf),
                 allow_redirects=False,
             ) as reply:
                 return Received(reply.status, await _read_part(reply), _read_retry_after(reply))

@@ -75,12 +75,18 @@ def test_a_bare_live_host_lists_everything_that_is_missing_at_once() -> None:
         (lambda live: replace(live, http_port=live.port), "different ports"),
         (lambda live: replace(live, http_port=81, metrics_port=81), "different ports"),
         (lambda live: replace(live, tls_key=live.tls_cert), "--tls-key"),
+        (lambda live: replace(live, outbound_ca="/nowhere.pem"), "--outbound-ca"),
+        (lambda live: replace(live, outbound_ca=live.key_file), "--outbound-ca"),
     ],
 )
 def test_each_missing_thing_is_named(
     complete: Settings, change: Callable[[Settings], Settings], complaint: str
 ) -> None:
     assert any(complaint in line for line in list_missing(change(complete)))
+
+
+def test_an_authority_for_receivers_is_a_certificate(complete: Settings) -> None:
+    assert list_missing(replace(complete, outbound_ca=complete.tls_cert)) == []
 
 
 def test_a_key_file_open_to_others_is_refused(complete: Settings) -> None:
