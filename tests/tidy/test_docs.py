@@ -59,24 +59,29 @@ def test_the_architecture_names_every_package() -> None:
 
 def test_no_setting_is_documented_that_does_not_exist() -> None:
     documented = set(re.findall(r"\bTOLLGATE_[A-Z_]+", "".join(path.read_text("utf-8") for path in DOCUMENTS)))
-    assert documented <= {setting.variable for setting in SETTINGS}
+    options = {str(option.envvar) for command in list_commands().values() for option in command.params if option.envvar}
+    assert documented <= {setting.variable for setting in SETTINGS} | options
 
 
-def command_names(group: click.Group, prefix: str) -> list[str]:
+def list_commands() -> dict[str, click.Command]:
     """`tollgate serve`, `tollgate merchant add` and so on: everything that can be typed."""
-    names: list[str] = []
+    for module in pkgutil.iter_modules(tollgate.cli.__path__):
+        importlib.import_module(f"tollgate.cli.{module.name}")  # commands join the program when their file is read
+    return dict(walk_commands(importlib.import_module("tollgate.cli.program").program, "tollgate"))
+
+
+def walk_commands(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
     for title, command in group.commands.items():
         full = f"{prefix} {title}"
-        names += command_names(command, full) if isinstance(command, click.Group) else [full]
-    return names
+        if isinstance(command, click.Group):
+            yield from walk_commands(command, full)
+        else:
+            yield full, command
 
 
 def test_every_command_is_documented() -> None:
-    for module in pkgutil.iter_modules(tollgate.cli.__path__):
-        importlib.import_module(f"tollgate.cli.{module.name}")  # commands join the program when their file is read
-    program = importlib.import_module("tollgate.cli.program").program
     text = (ROOT / "docs" / "operations.md").read_text("utf-8")
-    found = command_names(program, "tollgate")
+    found = list_commands()
     assert "tollgate serve" in found
     assert [command for command in found if f"`{command}`" not in text] == []
 

@@ -15,7 +15,8 @@ from tollgate.vault.keyring import make_keyring, save_keyring
 
 ID = "8a" + "0" * 30
 MAKERS = {"serve", "migrate"}
-STORELESS = {"check", "make-keys", *(f"key-archive {each}" for each in ("make-key", "list", "restore", "destroy"))}
+KEY_ARCHIVE = ("make-key", "list", "restore", "destroy")
+STORELESS = {"check", "decrypt", "make-keys", *(f"key-archive {each}" for each in KEY_ARCHIVE)}
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "bank export": (ID,),
     "bank files": (),
