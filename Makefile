@@ -168,6 +168,7 @@ machine:
 	have faketime || missing="$$missing faketime"; \
 	have node || missing="$$missing nodejs"; \
 	have npm || missing="$$missing npm"; \
+	have php || missing="$$missing php-cli"; \
 	have firefox-esr || have firefox || missing="$$missing firefox-esr"; \
 	have openssl || missing="$$missing openssl"; \
 	have curl || missing="$$missing curl"; \

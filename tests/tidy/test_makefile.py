@@ -60,7 +60,7 @@ def test_what_a_machine_lacks_is_installed(tmp_path: Path) -> None:
     ran = run_bare("machine", tmp_path, "echo $@")
 
     assert ran.returncode == 0, ran.stderr
-    assert {"wrk", "faketime", "nodejs", "npm", "firefox-esr", "openssl", "curl"} <= set(ran.stdout.split())
+    assert {"wrk", "faketime", "nodejs", "npm", "php-cli", "firefox-esr", "openssl", "curl"} <= set(ran.stdout.split())
 
 
 @pytest.mark.parametrize("step", ["update", "install"])
