@@ -61,6 +61,7 @@ def make_completion(payment: Payment, recovery_task: RecoveryTask | None = None,
         "result_code": "000.100.110",
         "details": {"ConnectorTxID1": "abc"},
         "completed_at": payment.created_at + 5,
+        "events": payment.events + 1,
     }
     return Completion(payment=msgspec.structs.replace(payment, **members | changes), recovery_task=recovery_task)
 

@@ -97,6 +97,7 @@ _EVENT_VALUES = {
     "topic": "'payment.forgotten'",
     "created_at": "created_at - 1",
     "result_code": "'000.000.000'",
+    "sequence": "sequence + 1",
 }
 EVENTS: dict[str, Tampering] = {
     column: Tampering(

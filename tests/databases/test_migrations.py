@@ -199,8 +199,7 @@ async def test_rows_of_every_revision_are_kept_and_can_be_used(
 
     db = await open_database(url)
 
-    # A migration may add rows of its own.
-    assert [name for name, count in (await count_rows(db, filled)).items() if count < 1] == []
+    assert await count_rows(db, filled) == dict.fromkeys(filled, 1)
     payment = await find_payment(db, MERCHANT, "8a")
     assert payment is not None
     assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)

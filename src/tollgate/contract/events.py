@@ -12,9 +12,10 @@ from tollgate.catalog.events import EVENT_ROWS
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, Envelope, Json, end_body, render_payment
 from tollgate.contract.schedules import SOURCE
-from tollgate.contract.shopper_urls import make_return_url
+from tollgate.contract.shopper_urls import make_registration_url, make_return_url
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
+from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.webhooks import FieldChoice
 from tollgate.values import Instant
 
@@ -54,8 +55,15 @@ def find_notification_url(payment: Payment) -> str | None:
     The result of a checkout is always waited for, that of another payment if it was open before.
     """
     url = payment.echo.get("notificationUrl")
-    is_awaited = payment.checkout_id is not None or payment.events > 0
+    is_awaited = payment.checkout_id is not None or payment.events > 1
     return make_return_url(url, payment) if url and is_awaited else None
+
+
+def find_registration_notification(registration: Registration, name: str, sequence: int) -> str | None:
+    """Does the same for a registration; where a payment made it, that payment's result is what the merchant awaits."""
+    url = registration.echo.get("notificationUrl")
+    is_awaited = registration.made_by is None and name == RegistrationEvent.CREATED and sequence > 1
+    return make_registration_url(url, registration.id) if url and is_awaited else None
 
 
 def render_body(name: str, payload: bytes, fields: FieldChoice = FieldChoice.ALL) -> bytes:

@@ -18,7 +18,9 @@ from tollgate.payments.schedule import Run, Schedule, ScheduleState
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths, render_timestamp
 
 SCHEDULES, RESCHEDULES, DESCHEDULES = "SD", "RS", "DS"
-SOURCE, _SCHEDULER = "source", "SCHEDULER"
+SCHEDULED_BY = {"schedule.created": SCHEDULES, "schedule.updated": RESCHEDULES, "schedule.ended": DESCHEDULES}
+"""The payment type that an event about a schedule shows."""
+SOURCE, SCHEDULER = "source", "SCHEDULER"
 """The member of a payment's echo, and its value, by which an event says that a schedule made the payment."""
 _DEFAULT_TYPE = "DB"
 _PLAN_GROUP = "job"
@@ -129,7 +131,7 @@ def _keep(fields: Fields) -> dict[str, str]:
 def make_run_fields(payment_type: str, money: Money, echo: Mapping[str, str]) -> Fields:
     """Makes the fields that a merchant would have sent for a payment of the schedule."""
     values = {"paymentType": payment_type, "amount": money.render(), "currency": money.currency, **_SERIES, **echo}
-    return Fields(values, frozenset(map(first_word, values)), {**values, SOURCE: _SCHEDULER})
+    return Fields(values, frozenset(map(first_word, values)), {**values, SOURCE: SCHEDULER})
 
 
 def refuse_shopper_brands(on_file: RegisteredAccount) -> None:

@@ -59,6 +59,10 @@ def make_checkout_return_url(address: str, checkout: Checkout) -> str:
     return _make_return_url(address, checkout.id, make_checkout_path(checkout.id, checkout.kind))
 
 
+def make_registration_url(address: str, registration_id: str) -> str:
+    return _make_return_url(address, registration_id, f"/v1/registrations/{registration_id}")
+
+
 def make_checkout_path(checkout_id: CheckoutId, kind: CheckoutKind) -> str:
     return f"/v1/checkouts/{checkout_id}/{kind}"
 

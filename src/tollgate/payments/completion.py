@@ -54,6 +54,7 @@ def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
         result_code=move.code or verdict.code,
         details=verdict.details,
         completed_at=now,
+        events=started.events + 1,
     )
     balance_changes = list_completion_changes(started, completed) if started.chain_id else []
     return Completion(

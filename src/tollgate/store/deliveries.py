@@ -11,7 +11,7 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import Insert, insert
 
-from tollgate.payments.webhooks import Delivery, DeliveryAttempt, Webhook, WebhookState
+from tollgate.payments.webhooks import Delivery, DeliveryAttempt, DeliveryState, Webhook, WebhookState
 from tollgate.store.codec import LIMIT, ONE, ZERO, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.schema import (
@@ -200,7 +200,7 @@ _end = DELIVERIES.update(
     new=["state", "due_at", "tries", "status"],
     lease_owner=sa.null(),
 )
-_record = ATTEMPTS.insert()
+record_attempt_writes = ATTEMPTS.insert()
 purge_attempts = ATTEMPTS.purge(delivery_attempts.c.attempted_at)
 purge_deliveries = DELIVERIES.purge(deliveries.c.queued_at, sa.text(f"deliveries.{ENDED_DELIVERY}"))
 purge_undelivered = DELIVERIES.purge(deliveries.c.queued_at, _is_pending)
@@ -214,13 +214,9 @@ _delete_pending = Statement(
 _oldest = Statement(sa.select(sa.func.min(deliveries.c.queued_at)).where(_is_pending))
 
 
-def end_attempt_writes(delivery: Delivery, ended: Delivery, attempt: DeliveryAttempt) -> list[Write]:
-    """Records an attempt and what it means for its delivery, unless another worker took the delivery over."""
-    return [*_record(attempt), *_end(delivery, ended, rows=None)]
-
-
-def record_attempt_writes(attempt: DeliveryAttempt) -> list[Write]:
-    return _record(attempt)
+def end_delivery_writes(delivery: Delivery, ended: Delivery, attempts: Sequence[DeliveryAttempt]) -> list[Write]:
+    """Records attempts and what they mean for their delivery, unless another worker took the delivery over."""
+    return [*[write for each in attempts for write in record_attempt_writes(each)], *_end(delivery, ended, rows=None)]
 
 
 def drop_deliveries_writes(webhook: Webhook) -> list[Write]:
@@ -254,6 +250,28 @@ _deliveries_of_event = Statement(
         deliveries.c.event_id == bind("of", deliveries.c.event_id),
     )
 )
+
+
+_states = Statement(
+    sa.select(deliveries.c.event_id, deliveries.c.state).where(
+        deliveries.c.merchant_id == bind("of", deliveries.c.merchant_id),
+        deliveries.c.webhook_id == bind("of", deliveries.c.webhook_id),
+        sa.tuple_(deliveries.c.subject_id, deliveries.c.event_id).in_(
+            sa.select(outbox.c.subject_id, outbox.c.id).where(
+                outbox.c.merchant_id == bind("of", deliveries.c.merchant_id), is_among_ids(outbox.c.id)
+            )
+        ),
+    )
+)
+
+
+async def list_states(db: Database, webhook: Webhook, event_ids: Sequence[str]) -> dict[str, str]:
+    """Returns the state of the delivery of each event to an endpoint, as a word; those never sent are absent."""
+    found: dict[str, str] = {}
+    for _, ids in spread_ids(event_ids):
+        params = {"of_merchant_id": webhook.merchant_id, "of_webhook_id": webhook.id, **ids}
+        found |= {row[0]: DeliveryState(row[1]).name.lower() for row in await db.fetch(_states, params)}
+    return found
 
 
 async def list_attempts(db: Database, merchant_id: MerchantId, event_id: str, limit: int) -> list[DeliveryAttempt]:

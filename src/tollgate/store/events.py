@@ -64,6 +64,18 @@ _pending = Statement(
     .order_by(announcements.c.id)
     .limit(LIMIT)
 )
+_page = Statement(
+    EVENTS.select(
+        outbox.c.merchant_id == bind("of", outbox.c.merchant_id),
+        outbox.c.id > sa.bindparam("last"),
+        outbox.c.id < sa.bindparam("end"),
+    )
+    .order_by(outbox.c.id)
+    .limit(LIMIT)
+)
+_newest = Statement(
+    EVENTS.select(outbox.c.merchant_id == bind("of", outbox.c.merchant_id)).order_by(outbox.c.id.desc()).limit(LIMIT)
+)
 _settle = Statement(
     sa.update(announcements)
     .where(announcements.c.merchant_id == bind("of", announcements.c.merchant_id), is_among_ids(announcements.c.id))
@@ -89,6 +101,16 @@ async def list_pending(db: Database, limit: int) -> list[Announced]:
     width = len(EVENTS.columns)
     rows = await db.fetch(_pending, {"limit": limit})
     return [Announced(EVENTS.decode(row[:width]), ANNOUNCEMENTS.decode(row[width:])) for row in rows]
+
+
+async def list_events(db: Database, merchant_id: MerchantId, last: str, end: str, limit: int) -> list[Event]:
+    """Lists events of a merchant with ids between two others, oldest first; ids begin with the time."""
+    params = {"of_merchant_id": merchant_id, "last": last, "end": end, "limit": limit}
+    return await EVENTS.fetch(db, _page, params)
+
+
+async def list_newest_events(db: Database, merchant_id: MerchantId, limit: int) -> list[Event]:
+    return await EVENTS.fetch(db, _newest, {"of_merchant_id": merchant_id, "limit": limit})
 
 
 def pass_on_writes(merchant_id: MerchantId, event_ids: Sequence[str]) -> list[Write]:

@@ -523,6 +523,7 @@ replays = _make_table(
     "replays",
     # Who asked for which deliveries again, and how many there were.
     *_make_key(),
+    sa.Column("webhook_id", TEXT, nullable=False),
     sa.Column("requested_at", WHOLE, nullable=False),
     sa.Column("requested_by", TEXT, nullable=False),
     sa.Column("filter", TEXT, nullable=False),

@@ -68,7 +68,7 @@ async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[
 
     An item that raises does not disturb the others; it stays in the store and comes again.
     """
-    await asyncio.gather(*[_run_guarded(item, run_one) for item in items])
+    await asyncio.gather(*[run_guarded(item, run_one) for item in items])
 
 
 async def run_as_they_come(
@@ -84,7 +84,7 @@ async def run_as_they_come(
         while True:
             room = at_once - len(under_way)
             found = await find(room) if room else ()
-            under_way |= {asyncio.create_task(_run_guarded(item, run_one)) for item in found}
+            under_way |= {asyncio.create_task(run_guarded(item, run_one)) for item in found}
             count += len(found)
             if not under_way:
                 return count
@@ -97,7 +97,8 @@ async def run_as_they_come(
         await asyncio.gather(*under_way, return_exceptions=True)
 
 
-async def _run_guarded(item: _Item, run_one: Callable[[_Item], Awaitable[object]]) -> None:
+async def run_guarded(item: _Item, run_one: Callable[[_Item], Awaitable[object]]) -> None:
+    """Logs what an item raises; the item is still in the store and comes again."""
     try:
         await run_one(item)
     except Exception:

@@ -2,8 +2,10 @@
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
-from tollgate.store import checkouts, idempotency, links, merchants, simulated_sessions
-from tollgate.workers import jobs, upkeep
+from tollgate.store import checkouts, events, idempotency, links, merchants, simulated_sessions
+from tollgate.store import deliveries as store_deliveries
+from tollgate.values import DAY
+from tollgate.workers import deliveries, jobs, upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.upkeep import remove_old
 
@@ -16,6 +18,11 @@ _REMOVALS = (
     ("idempotency keys", 600.0, idempotency.purge_idempotency_records, LIMITS.idempotency_lifetime),
     # No wallet token lives for so long, so one whose use is forgotten is expired.
     ("wallet uses", 600.0, merchants.purge_wallet_uses, LIMITS.wallet_use_lifetime),
+    ("announcements", 600.0, events.purge_announcements, LIMITS.delivery_lifetime + DAY),
+    ("deliveries", 600.0, store_deliveries.purge_deliveries, LIMITS.delivery_lifetime),
+    # An endpoint was paused for so long.
+    ("undelivered events", 600.0, store_deliveries.purge_undelivered, LIMITS.delivery_lifetime),
+    ("delivery attempts", 60.0, store_deliveries.purge_attempts, LIMITS.delivery_lifetime),
     ("simulated sessions", 600.0, simulated_sessions.purge_simulated_sessions, LIMITS.simulated_session_memory),
 )
 
@@ -29,6 +36,7 @@ WORKERS = (
     Worker(name="due schedules", every_s=0.5, run=jobs.order_runs),
     Worker(name="scheduled payments", every_s=0.5, run=jobs.pay_runs),
     Worker(name="reminders", every_s=0.5, run=jobs.send_reminders),
+    Worker(name="webhooks", every_s=1.0, run=deliveries.deliver_webhooks),
     Worker(name="bank files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=upkeep.erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=upkeep.wipe_accounts),

@@ -1,9 +1,35 @@
-INSERT INTO settings (name, value) VALUES ('events_kept_since', CAST((extract(epoch FROM now()) * 1000000)::bigint AS TEXT))
- ON CONFLICT (name) DO UPDATE SET value = excluded.value;
-
 ALTER TABLE payments ADD COLUMN events BIGINT DEFAULT 0 NOT NULL;
 
 ALTER TABLE outbox ADD COLUMN sequence BIGINT DEFAULT 1 NOT NULL;
+
+UPDATE outbox SET sequence = numbered.place FROM (
+    SELECT merchant_id, id, row_number() OVER (PARTITION BY merchant_id, subject_id ORDER BY id) AS place FROM outbox
+) AS numbered WHERE outbox.merchant_id = numbered.merchant_id AND outbox.id = numbered.id;
+
+UPDATE payments SET events = counted.events FROM (
+    SELECT merchant_id, subject_id, count(*) AS events FROM outbox GROUP BY merchant_id, subject_id
+) AS counted WHERE payments.merchant_id = counted.merchant_id AND payments.id = counted.subject_id;
+
+UPDATE outbox SET topic = CASE
+    WHEN outbox.result_code LIKE '000.200.%' OR outbox.result_code LIKE '800.400.5%'
+        OR outbox.result_code = '100.400.500' THEN 'payment.pending'
+    WHEN payments.state <> 1 THEN 'payment.failed'
+    WHEN outbox.result_code = '000.400.100'
+        OR outbox.result_code LIKE '000.400.0%' AND outbox.result_code <> '000.400.030' THEN 'payment.review'
+    ELSE CASE payments.payment_type
+        WHEN 'PA' THEN 'payment.authorized'
+        WHEN 'CD' THEN 'payment.credited'
+        WHEN '3D' THEN 'payment.authenticated'
+        WHEN 'CP' THEN 'payment.captured'
+        WHEN 'RV' THEN 'payment.reversed'
+        WHEN 'RF' THEN 'payment.refunded'
+        WHEN 'RB' THEN 'payment.rebilled'
+        WHEN 'RC' THEN 'payment.received'
+        WHEN 'CB' THEN 'payment.charged_back'
+        WHEN 'CR' THEN 'payment.chargeback_reversed'
+        ELSE 'payment.succeeded' END
+    END
+FROM payments WHERE outbox.merchant_id = payments.merchant_id AND outbox.subject_id = payments.id;
 
 CREATE TABLE announcements (
     merchant_id TEXT NOT NULL,
@@ -95,6 +121,7 @@ CREATE TABLE delivery_workers (
 CREATE TABLE replays (
     merchant_id TEXT NOT NULL,
     id TEXT NOT NULL,
+    webhook_id TEXT NOT NULL,
     requested_at BIGINT NOT NULL,
     requested_by TEXT NOT NULL,
     filter TEXT NOT NULL,

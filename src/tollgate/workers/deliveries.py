@@ -1,0 +1,160 @@
+"""Delivers events: one lane for each endpoint, so that a dead or slow one delays no other.
+
+What is sent, and what an answer means, is decided in the flows.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from functools import partial
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.deliver import deliver, pass_on_announcements
+from tollgate.operations.app import App
+from tollgate.payments.webhooks import Delivery, Webhook, WebhookState
+from tollgate.store import deliveries
+from tollgate.values import SECOND, Instant, MerchantId, make_id
+from tollgate.workers.loop import run_guarded
+
+_log = logging.getLogger("tollgate.webhooks")
+
+_LOOK_EVERY_S = 0.2
+_GATHER_S = 0.05
+"""A lane leases again so long after a delivery has ended, so that it does not lease each one alone."""
+_BEAT_EVERY_S = 1.0
+_ALIVE = 5 * SECOND
+"""A worker that has not been heard of for so long is dead, and others take over what it has leased."""
+_GRACE_S = 8.0
+"""The time that a stopped worker waits for the deliveries under way; the process has 10 seconds."""
+_FAILURES_MAX = 5
+"""After so many failures in a row an endpoint gets single deliveries only, as probes."""
+_PROBE_EVERY = 30 * SECOND
+"""The time between probes; it is shorter than the first pause before a retry, so that it delays no single event."""
+
+
+class Breaker:
+    """Counts the failures of an endpoint in a row; while it is open, single deliveries probe the endpoint."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._probes_at: Instant = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self._failures >= _FAILURES_MAX
+
+    def choose_width(self, now: Instant, width: int) -> int:
+        """Returns how many deliveries may be under way at once."""
+        if not self.is_open:
+            return width
+        return 1 if now >= self._probes_at else 0
+
+    def note(self, now: Instant, *, is_success: bool) -> bool:
+        """Notes the result of a delivery; returns true when the breaker opens or closes."""
+        was_open = self.is_open
+        self._failures = 0 if is_success else self._failures + 1
+        self._probes_at = now + _PROBE_EVERY
+        return self.is_open is not was_open
+
+
+class Lanes:
+    """The lanes of one process: one for each endpoint that has something due, and one for all notifications."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._owner = make_id(app.random_bytes)
+        self._lanes: dict[str, asyncio.Task[None]] = {}
+        self._breakers: dict[str, Breaker] = {}
+        self._is_stopping = False
+
+    async def run(self) -> int:
+        """Passes announcements on and opens lanes, until it is cancelled."""
+        beating = asyncio.create_task(self._beat())
+        try:
+            while True:
+                if await self._look() < LIMITS.announcements_batch:
+                    await asyncio.sleep(_LOOK_EVERY_S)
+        finally:
+            await self._stop()
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
+            await deliveries.stop_worker(self._app.database, self._owner)
+
+    async def _beat(self) -> None:
+        while True:
+            wall_now = self._app.clock.wall()
+            beat = partial(deliveries.keep_alive, self._app.database, wall_now=wall_now, alive_until=wall_now + _ALIVE)
+            await run_guarded(self._owner, beat)
+            await asyncio.sleep(_BEAT_EVERY_S)
+
+    async def _look(self) -> int:
+        """Returns how many announcements were passed on."""
+        app = self._app
+        count = await pass_on_announcements(app)
+        for merchant_id, webhook_id in await deliveries.list_busy(app.database, app.clock.now(), app.clock.wall()):
+            self._open_lane(merchant_id, webhook_id)
+        return count
+
+    def _open_lane(self, merchant_id: MerchantId, webhook_id: str) -> None:
+        if webhook_id in self._lanes or len(self._lanes) >= LIMITS.lanes_max:
+            return
+        lane = asyncio.create_task(run_guarded(webhook_id, partial(self._run_lane, merchant_id)))
+        self._lanes[webhook_id] = lane
+        lane.add_done_callback(lambda _: self._lanes.pop(webhook_id, None))
+
+    async def _run_lane(self, merchant_id: MerchantId, webhook_id: str) -> None:
+        """Delivers until nothing is due. A slow answer holds up one place of the lane."""
+        breaker = self._breakers.setdefault(webhook_id, Breaker())
+        under_way: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                # Looked up each time, because the endpoint may be paused or changed meanwhile.
+                webhook = self._app.merchants.find_webhook(merchant_id, webhook_id)
+                found = await self._lease(webhook_id, webhook, breaker, len(under_way))
+                send = partial(self._deliver, webhook, breaker)
+                under_way |= {asyncio.create_task(run_guarded(delivery, send)) for delivery in found}
+                if not under_way:
+                    return
+                _, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.sleep(_GATHER_S)
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _lease(self, webhook_id: str, webhook: Webhook | None, breaker: Breaker, busy: int) -> Sequence[Delivery]:
+        app, width = self._app, LIMITS.notifications_at_once
+        if webhook_id != deliveries.NOTIFICATIONS:
+            is_active = webhook is not None and webhook.state is WebhookState.ACTIVE
+            width = breaker.choose_width(app.clock.now(), LIMITS.lane_width) if is_active else 0
+        if self._is_stopping or busy >= width:
+            return ()
+        return await deliveries.lease_deliveries(
+            app.database,
+            webhook_id,
+            now=app.clock.now(),
+            wall_now=app.clock.wall(),
+            owner=self._owner,
+            limit=width - busy,
+            is_ordered=webhook is not None and webhook.is_ordered,
+        )
+
+    async def _deliver(self, webhook: Webhook | None, breaker: Breaker, delivery: Delivery) -> None:
+        attempted = await deliver(self._app, delivery, webhook)
+        if webhook is not None and breaker.note(self._app.clock.now(), is_success=attempted.is_success):
+            facts = {"webhook": webhook.id, "failure": attempted.failure}
+            _log.warning("webhook breaker opened" if breaker.is_open else "webhook breaker closed", extra=facts)
+
+    async def _stop(self) -> None:
+        """Lets the deliveries under way end for a while; the others are taken over by another process."""
+        self._is_stopping = True
+        if self._lanes:
+            await asyncio.wait([*self._lanes.values()], timeout=_GRACE_S)
+        left = [*self._lanes.values()]
+        for lane in left:
+            lane.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+
+async def deliver_webhooks(app: App) -> int:
+    return await Lanes(app).run()
