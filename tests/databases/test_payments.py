@@ -327,7 +327,7 @@ async def test_a_unit_completes_from_the_state_it_expects(db: Database) -> None:
     await start_payment(db, payment, None, make_idempotency_key("key"))
     unresolved = make_completion(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)
     await complete_payment(db, unresolved, None)
-    approved = make_completion(payment, completed_at=payment.created_at + 99)
+    approved = make_completion(unresolved.payment, completed_at=payment.created_at + 99)
 
     assert await db.write(
         completion_writes(approved, StoredAnswer(200, b"late"), expected=State.UNRESOLVED), label="test"

@@ -13,6 +13,10 @@ ANSWER_FIELDS = frozenset(
         "resultDetails",
         "linkedTransactions",
         "paymentMethod",
+        # a payment as an event shows it
+        "presentationAmount",
+        "presentationCurrency",
+        "channelName",
         # a registration whose life was extended
         "keptUntil",
         # a schedule, its plan and its runs

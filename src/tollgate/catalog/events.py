@@ -81,7 +81,7 @@ SUBSCRIPTIONS = frozenset({*SUBSCRIBED_TYPES, *(row.name for row in _ROWS if row
 """The words by which an endpoint chooses its events: a type, or the name of one event."""
 
 
-def name_payment_event(payment_type: str, result_code: str, *, is_approved: bool) -> str:
+def choose_payment_event(payment_type: str, result_code: str, *, is_approved: bool) -> str:
     """Returns the name of the event that announces a result of a payment."""
     if is_pending(result_code):
         return "payment.pending"

@@ -21,7 +21,7 @@ from tollgate.values import Instant
 
 _CUSTOMER_WORDS = ("customer", "billing", "shipping", "bankAccount", "virtualAccount")
 _CUSTOMER_MEMBERS = (("card", "holder"), ("tokenAccount", "holder"))
-"""What an endpoint without customer data is not told."""
+"""The members that an endpoint without customer data is not shown."""
 _FORM, _SYSTEM = "OPPUI", "SYSTEM"
 
 

@@ -162,7 +162,7 @@ async def deliver(app: App, delivery: Delivery, webhook: Webhook | None) -> Atte
         due_at = find_retry(ended, retries_s, now, last.retry_after_s)
         state = DeliveryState.FAILED if due_at is None else DeliveryState.PENDING
         ended = msgspec.structs.replace(ended, state=state, due_at=due_at or delivery.due_at)
-        facts = {"webhook": delivery.webhook_id or "notificationUrl", "event": delivery.event_id}
+        facts = {"webhook": delivery.webhook_id or "notification", "event": delivery.event_id}
         _log.warning("webhook delivery failed", extra={**facts, "try": ended.tries, "failure": last.failure})
     writes = deliveries.end_delivery_writes(delivery, ended, [each.record for each in tries])
     await app.database.write(writes, label="delivery ended")

@@ -1,4 +1,4 @@
-"""Events listed, shown with their deliveries, and delivered again on request, which is recorded."""
+"""Events listed, and delivered again on request, which is recorded. How they are sent is decided in `deliver`."""
 
 from collections.abc import AsyncIterator
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog.events import name_payment_event
+from tollgate.catalog.events import choose_payment_event
 from tollgate.payments.chain import list_completion_changes
 from tollgate.payments.checkout import CheckoutEnd
 from tollgate.payments.following import FOLLOWINGS
@@ -86,10 +86,10 @@ def find_checkout_end(completed: Payment, seen_revision: int | None = None) -> C
     )
 
 
-def name_event(payment: Payment) -> str:
+def choose_event(payment: Payment) -> str:
     """Returns the name of the event that announces the result of a payment."""
     is_approved = payment.state is State.APPROVED
-    return name_payment_event(payment.payment_type, payment.result_code, is_approved=is_approved)
+    return choose_payment_event(payment.payment_type, payment.result_code, is_approved=is_approved)
 
 
 def get_known_verdict(decided: Payment) -> Verdict:

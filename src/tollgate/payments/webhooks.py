@@ -80,7 +80,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     is_listener: bool = False
     """Whether its deliveries are fetched by `tollgate listen` instead of being sent by a worker."""
     reason: str = ""
-    """Why it is not active."""
+    """The reason for which it is not active."""
     created_at: Instant
     revision: int = 0
     sealed_secrets: bytes
@@ -129,7 +129,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryAttempt(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened when a delivery was tried."""
+    """A record of one request, and of what came of it."""
 
     id: str
     merchant_id: MerchantId
@@ -143,7 +143,7 @@ class DeliveryAttempt(msgspec.Struct, frozen=True, kw_only=True):
     answer: bytes
     """The beginning of the receiver's answer."""
     failure: str
-    """Why it failed; empty for a success."""
+    """The reason for which it failed; empty for a success."""
     is_replay: bool = False
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tollgate.payments.completion import Completion, find_entry_accounts, list_entries, name_event
+from tollgate.payments.completion import Completion, find_entry_accounts, list_entries, choose_event
 from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closures
 from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
 from tollgate.store import hot
@@ -125,7 +125,7 @@ def _make_completion_row(completion: Completion, answer: Answer | None, expected
     announced: hot.Row = (None, None, None)
     if completion.payload is not None:
         announced = (payment.payment_type, completion.payload, completion.notification_url)
-    event = make_timed_id(completed_at, payment.id), name_event(payment)
+    event = make_timed_id(completed_at, payment.id), choose_event(payment)
     return (*_encode_completed(payment), expected, *event, *accounts, *job, *kept, *announced)
 
 
@@ -171,7 +171,7 @@ def make_event(payment: Payment) -> Event:
         id=make_timed_id(completed_at, payment.id),
         merchant_id=payment.merchant_id,
         subject_id=payment.id,
-        topic=name_event(payment),
+        topic=choose_event(payment),
         created_at=completed_at,
         result_code=payment.result_code,
         sequence=payment.events,

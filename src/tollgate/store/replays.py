@@ -1,4 +1,4 @@
-"""Records of replays: who asked for which events to be delivered again, and how many there were."""
+"""Records of replays: who asked for which events again, and how many there were. They are never changed."""
 
 import msgspec
 
