@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tollgate.payments.completion import Completion, find_entry_accounts, list_entries, choose_event
+from tollgate.payments.completion import Completion, choose_event, find_entry_accounts, list_entries
 from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closures
 from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
 from tollgate.store import hot
