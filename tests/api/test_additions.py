@@ -17,6 +17,7 @@ import apsw
 import pytest
 
 from gateway import COLD, COMMAND_S, Client, GatewayProcess
+from tollgate.store.migrating import FIRST, HEAD
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tollgate"
@@ -35,7 +36,7 @@ class Edit:
 MIGRATION = """
 from alembic import op
 
-revision, down_revision = "0011", "0010"
+revision, down_revision = "9999", "%s"
 
 
 def upgrade() -> None:
@@ -218,11 +219,9 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
         assert edit.before in text, edit.path
         path.write_text(text.replace(edit.before, edit.text + edit.before, 1), "utf-8")
     store = folder / "src" / "tollgate" / "store"
-    (store / "migrations" / "versions" / "0011_holidays.py").write_text(MIGRATION, "utf-8")
+    (store / "migrations" / "versions" / "9999_holidays.py").write_text(MIGRATION % HEAD, "utf-8")
     migrating = (store / "migrating.py").read_text("utf-8")
-    (store / "migrating.py").write_text(
-        migrating.replace('FIRST, HEAD = "0010", "0010"', 'FIRST, HEAD = "0010", "0011"'), "utf-8"
-    )
+    (store / "migrating.py").write_text(migrating.replace(f'"{FIRST}", "{HEAD}"', f'"{FIRST}", "9999"'), "utf-8")
     variables = {"PYTHONPATH": str(folder / "src")}
     with GatewayProcess(folder / "data") as gateway:
         old_id = gateway.client().pay().json["id"]

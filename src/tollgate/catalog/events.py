@@ -62,8 +62,6 @@ EVENT_ROWS: Mapping[str, EventRow] = MappingProxyType({row.name: row for row in 
 
 _APPROVED: Mapping[str, str] = {
     "PA": "payment.authorized",
-    "DB": "payment.succeeded",
-    "PA.CP": "payment.succeeded",
     "CD": "payment.credited",
     "3D": "payment.authenticated",
     "CP": "payment.captured",
@@ -74,7 +72,7 @@ _APPROVED: Mapping[str, str] = {
     "CB": "payment.charged_back",
     "CR": "payment.chargeback_reversed",
 }
-"""The event of an approved payment, by its type."""
+"""The event of an approved payment, by its type; all others have succeeded."""
 
 SUBSCRIBED_TYPES = (EventType.PAYMENT, EventType.REGISTRATION, EventType.SCHEDULE, EventType.RISK)
 SUBSCRIPTIONS = frozenset({*SUBSCRIBED_TYPES, *(row.name for row in _ROWS if row.type is not EventType.TEST)})
@@ -87,4 +85,4 @@ def choose_payment_event(payment_type: str, result_code: str, *, is_approved: bo
         return "payment.pending"
     if not is_approved:
         return "payment.failed"
-    return "payment.review" if is_review(result_code) else _APPROVED[payment_type]
+    return "payment.review" if is_review(result_code) else _APPROVED.get(payment_type, "payment.succeeded")

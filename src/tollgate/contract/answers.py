@@ -81,6 +81,11 @@ def answer_payment(payment: Payment, envelope: Envelope, handover: Mapping[str, 
     return finish_answer(render_payment(payment, handover), envelope, payment.created_at, payment.ndc, **more)
 
 
+def render_answered(payment: Payment, envelope: Envelope) -> Json:
+    """Renders the body of that answer, from which the event of the payment is made too."""
+    return end_body(render_payment(payment), envelope, payment.created_at, payment.ndc)
+
+
 def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more: Any) -> Answer:
     """Adds the members that every answer has; the status is that of the result."""
     end_body(body, envelope, at, ndc)
@@ -88,10 +93,11 @@ def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more:
     return encode_answer(get_result(body["result"]["code"]).http_status, body)
 
 
-def end_body(body: Json, envelope: Envelope, at: Instant, ndc: str) -> None:
+def end_body(body: Json, envelope: Envelope, at: Instant, ndc: str) -> Json:
     body["buildNumber"] = envelope.build_number
     body["timestamp"] = render_timestamp(at)
     body["ndc"] = ndc
+    return body
 
 
 def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:

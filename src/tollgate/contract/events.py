@@ -10,7 +10,7 @@ import orjson
 from tollgate.catalog import codes
 from tollgate.catalog.events import EVENT_ROWS
 from tollgate.catalog.results import get_result
-from tollgate.contract.answers import Answer, Envelope, Json, end_body, render_payment
+from tollgate.contract.answers import Answer, Envelope, Json
 from tollgate.contract.schedules import SOURCE
 from tollgate.contract.shopper_urls import make_registration_url, make_return_url
 from tollgate.payments.merchants import Channel
@@ -25,16 +25,18 @@ _CUSTOMER_MEMBERS = (("card", "holder"), ("tokenAccount", "holder"))
 _FORM, _SYSTEM = "OPPUI", "SYSTEM"
 
 
-def render_payment_payload(payment: Payment, channel: Channel | None, envelope: Envelope) -> bytes:
+def render_payment_payload(body: Json, payment: Payment, channel: Channel | None) -> bytes:
     """Renders what a read of the payment answers now, and the further members of an event."""
-    body = render_payment(payment)
-    end_body(body, envelope, payment.created_at, payment.ndc)
-    body |= {"presentationAmount": body["amount"], "presentationCurrency": body["currency"]}
-    body |= {"authentication": {"entityId": payment.channel_id}, "channelName": channel.name if channel else ""}
-    body |= {"source": _choose_source(payment), "paymentMethod": payment.method, "shortId": payment.short_id}
-    body.setdefault("redirect", {"parameters": []})
-    body.setdefault("customParameters", {})
-    return orjson.dumps(body)
+    more = {
+        "presentationAmount": body["amount"],
+        "presentationCurrency": body["currency"],
+        "authentication": {"entityId": payment.channel_id},
+        "channelName": channel.name if channel else "",
+        "source": _choose_source(payment),
+        "paymentMethod": payment.method,
+        "shortId": payment.short_id,
+    }
+    return orjson.dumps({"redirect": {"parameters": []}, "customParameters": {}, **body, **more})
 
 
 def _choose_source(payment: Payment) -> str:

@@ -13,6 +13,7 @@ import orjson
 from tollgate.catalog.events import EVENT_ROWS, EventType
 from tollgate.catalog.limits import LIMITS
 from tollgate.contract import events as contract_events
+from tollgate.contract.answers import render_answered
 from tollgate.contract.registrations import answer_registration
 from tollgate.contract.schedules import SCHEDULED_BY, SCHEDULER, answer_schedule
 from tollgate.operations.app import SUCCESS_CODES, App
@@ -130,7 +131,8 @@ async def render_payload(app: App, event: events.Event) -> tuple[bytes, str | No
             if payment is None:
                 return b"{}", None
             channel = app.merchants.find_channel(payment.channel_id)
-            return contract_events.render_payment_payload(payment, channel, app.envelope), None
+            body = render_answered(payment, app.envelope)
+            return contract_events.render_payment_payload(body, payment, channel), None
 
 
 async def get_payload(app: App, event: events.Event) -> bytes:

@@ -72,8 +72,7 @@ async def write_completion(
     label: str,
 ) -> Answer | None:
     """Completes an attempt and stores its answer; None where another process has completed it."""
-    completion = signing.complete_signed(app, started, verdict)
-    answer = answer_payment(completion.payment, app.envelope)
+    completion, answer = signing.complete_answered(app, started, verdict)
     kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
     return answer if await payments.complete_payment(app.database, completion, kept, label=label) else None
 

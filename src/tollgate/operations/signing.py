@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tollgate.catalog.results import is_pending
+from tollgate.catalog.results import get_result, is_pending
+from tollgate.contract.answers import Answer, encode_answer, render_answered
 from tollgate.contract.events import find_notification_url, render_payment_payload
 from tollgate.contract.registered import read_registration_link
 from tollgate.contract.standing import describe_initial
@@ -97,19 +98,26 @@ def report_tampering(table: str, row_id: str) -> None:
 
 
 def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
+    return complete_answered(app, started, verdict)[0]
+
+
+def complete_answered(app: App, started: Payment, verdict: Verdict) -> tuple[Completion, Answer]:
+    """Completes an attempt, and returns also the answer about it, which an event repeats."""
     completion = complete(started, verdict, app.clock.now())
     signed = sign(app, completion.payment)
-    url = None if is_pending(signed.result_code) else find_notification_url(signed)
+    result, body = get_result(signed.result_code), render_answered(signed, app.envelope)
+    url = None if is_pending(result.code) else find_notification_url(signed)
     payload = None
     if url is not None or app.merchants.list_webhooks(signed.merchant_id):
-        payload = render_payment_payload(signed, app.merchants.find_channel(signed.channel_id), app.envelope)
-    return msgspec.structs.replace(
+        payload = render_payment_payload(body, signed, app.merchants.find_channel(signed.channel_id))
+    completed = msgspec.structs.replace(
         completion,
         payment=signed,
         registration=find_registration_change(app, signed),
         payload=payload,
         notification_url=url,
     )
+    return completed, encode_answer(result.http_status, body)
 
 
 def find_registration_change(app: App, completed: Payment) -> RegistrationChange | None:

@@ -9,6 +9,7 @@ import os
 import socket
 import ssl
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Protocol
 
 import aiohttp
@@ -49,8 +50,8 @@ class Notifier(Protocol):
 class HttpNotifier:
     """Sends over connections that are kept for a few seconds, each checked by the guard when it was made.
 
-    A receiver may close a kept connection just when a request is sent. A GET is then sent again; a POST is Silent,
-    although the receiver may not have read it, because webhooks are retried and delivered at least once.
+    A receiver may close a kept connection just when a request is sent. Then the request is sent again over another:
+    webhooks and notifications are delivered at least once, so a receiver that did read it recognises the second.
     """
 
     def __init__(self, guard: Guard, *, ca_file: str = "", look_up: LookUp | None = None) -> None:
@@ -65,6 +66,7 @@ class HttpNotifier:
         session = self._session or self._open_session()
         # Looking up the name counts too: without a connection nothing was sent.
         connect_s = min(timeout_s / 2, LIMITS.acquirer_connect_timeout_s)
+        reused: list[bool] = []
         try:
             async with session.request(
                 outgoing.method,
@@ -74,6 +76,7 @@ class HttpNotifier:
                 skip_auto_headers=("Content-Type",),
                 timeout=aiohttp.ClientTimeout(total=timeout_s, connect=connect_s, ceil_threshold=math.inf),
                 allow_redirects=False,
+                trace_request_ctx=reused,
             ) as reply:
                 return Received(reply.status, await _read_part(reply), _read_retry_after(reply))
         except aiohttp.ClientConnectorError as fault:
@@ -89,6 +92,8 @@ class HttpNotifier:
         except aiohttp.ClientResponseError:
             raise Silent("the answer is not HTTP") from None
         except _BROKEN as fault:
+            if reused:
+                return await self.send(outgoing, timeout_s)
             raise Silent(_render_reason(fault) or "connection closed without an answer") from None
 
     async def close(self) -> None:
@@ -111,10 +116,20 @@ class HttpNotifier:
             socket_factory=self._guard.open_socket,
             ssl=tls,
         )
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_reuseconn.append(_note_reuse)
         self._session = aiohttp.ClientSession(
-            connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+            trace_configs=[tracing],
         )
         return self._session
+
+
+async def _note_reuse(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: object) -> None:
+    context.trace_request_ctx.append(True)
 
 
 def _make_tls(ca_file: str) -> ssl.SSLContext:

@@ -238,6 +238,19 @@ async def test_a_connection_that_the_receiver_closed_is_not_used_again(notifier:
     server.close()
 
 
+async def test_a_request_that_a_kept_connection_lost_is_sent_again_over_another(notifier: HttpNotifier) -> None:
+    """The receiver answers one request on each connection, and closes it when it has read the second."""
+
+    async def answer_first(writer: asyncio.StreamWriter) -> None:
+        if len(receiver.heads) != 2:
+            writer.write(OK)
+
+    async with receiving(answer_first, requests_max=2) as receiver, asyncio.timeout(60):
+        request = Outgoing(receiver.url, "POST")
+        assert [(await notifier.send(request, SOON_S)).status for _ in range(2)] == [200, 200]
+    assert (receiver.connections, len(receiver.heads)) == (2, 3)
+
+
 async def test_a_kept_connection_is_not_led_elsewhere_by_its_name() -> None:
     """The name leads to this machine once; its second answer is only read when another connection is made."""
     names = ScriptedNames([["127.0.0.1"], ["169.254.169.254"]])
