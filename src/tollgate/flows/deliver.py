@@ -156,14 +156,11 @@ async def deliver(app: App, delivery: Delivery, webhook: Webhook | None) -> Atte
     else:
         tries = await _send_event(app, delivery, webhook)
     last = tries[-1]
-    now, retries_s = app.clock.now(), webhook.retries_s if webhook else ()
     ended = msgspec.structs.replace(delivery, tries=delivery.tries + 1, status=last.status)
     if last.is_success:
         ended = msgspec.structs.replace(ended, state=DeliveryState.DELIVERED)
     else:
-        due_at = find_retry(ended, retries_s, now, last.retry_after_s)
-        state = DeliveryState.FAILED if due_at is None else DeliveryState.PENDING
-        ended = msgspec.structs.replace(ended, state=state, due_at=due_at or delivery.due_at)
+        ended = _choose_retry(ended, webhook, app.clock.now(), last.retry_after_s)
         facts = {"webhook": delivery.webhook_id or "notification", "event": delivery.event_id}
         _log.warning("webhook delivery failed", extra={**facts, "try": ended.tries, "failure": last.failure})
     writes = deliveries.end_delivery_writes(delivery, ended, [each.record for each in tries])
@@ -173,6 +170,21 @@ async def deliver(app: App, delivery: Delivery, webhook: Webhook | None) -> Atte
         await app.merchants.refresh(app.database)
         _log.warning("webhook disabled", extra={"webhook": webhook.id, "status": _GONE})
     return last
+
+
+def _choose_retry(
+    failed: Delivery, webhook: Webhook | None, now: Instant, retry_after_s: int | None = None
+) -> Delivery:
+    due_at = find_retry(failed, webhook.retries_s if webhook else (), now, retry_after_s)
+    state = DeliveryState.FAILED if due_at is None else DeliveryState.PENDING
+    return msgspec.structs.replace(failed, state=state, due_at=due_at or failed.due_at)
+
+
+async def postpone(app: App, delivery: Delivery, webhook: Webhook | None) -> None:
+    """Gives back a delivery of which nobody knows what came of it, because the attempt ended by an exception."""
+    failed = msgspec.structs.replace(delivery, tries=delivery.tries + 1)
+    ended = _choose_retry(failed, webhook, app.clock.now())
+    await app.database.write(deliveries.end_delivery_writes(delivery, ended, []), label="delivery postponed")
 
 
 async def _send_event(app: App, delivery: Delivery, webhook: Webhook) -> list[Attempted]:
@@ -203,7 +215,7 @@ async def attempt(app: App, delivery: Delivery, request: Outgoing, timeout_s: fl
         received = await app.notifier.send(request, timeout_s)
         status, body = received.status, received.body
         if not 200 <= status <= 299:
-            failure, retry_after_s = f"answered {status}", read_retry_after(received.retry_after, attempted_at)
+            failure, retry_after_s = f"answered {status}", read_retry_after(received.retry_after, app.clock.wall())
     except (Unsent, Silent) as fault:
         failure = fault.reason or type(fault).__name__.lower()
     app.database.probe("delivery request", "after")
@@ -223,13 +235,16 @@ async def attempt(app: App, delivery: Delivery, request: Outgoing, timeout_s: fl
     return Attempted(record, retry_after_s)
 
 
-def read_retry_after(text: str | None, now: Instant) -> int | None:
-    """Reads the header in both of its forms; one that is neither is ignored."""
+def read_retry_after(text: str | None, wall_now: Instant) -> int | None:
+    """Reads the header in both of its forms; one that is neither is ignored.
+
+    A receiver writes a date by its own clock, not by the movable one of a test host.
+    """
     if text is None:
         return None
     if text.isascii() and text.isdigit():
         return int(text)
     try:
-        return max(0, (to_instant(parsedate_to_datetime(text)) - now) // SECOND)
+        return max(0, (to_instant(parsedate_to_datetime(text)) - wall_now) // SECOND)
     except (TypeError, ValueError):
         return None

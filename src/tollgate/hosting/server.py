@@ -150,7 +150,8 @@ async def _serve_host(settings: Settings, host: Host, sockets: Sockets) -> None:
     await stopped.wait()
     for listener in listeners:
         listener.close()
-    await _finish([public, monitoring])
+    # Together, because a receiver that hangs and a payment in flight may each take seconds.
+    await asyncio.gather(_finish([public, monitoring]), host.loop.stop())
     sweeping.cancel()
 
 

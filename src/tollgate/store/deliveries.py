@@ -57,8 +57,11 @@ _queued: dict[str, sa.ColumnElement[Any]] = {
 
 
 def _make_queue(chosen: dict[str, sa.ColumnElement[Any]]) -> Insert:
-    events = sa.select(*chosen.values()).where(
-        outbox.c.merchant_id == bind("of", outbox.c.merchant_id), is_among_ids(outbox.c.id)
+    events = (
+        sa.select(*chosen.values())
+        .where(outbox.c.merchant_id == bind("of", outbox.c.merchant_id), is_among_ids(outbox.c.id))
+        # Two processes that queue the same events wait for each other instead of deadlocking.
+        .order_by(outbox.c.id)
     )
     queue: Insert = insert(deliveries).from_select([*chosen], events)
     return queue

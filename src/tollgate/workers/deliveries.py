@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.flows.deliver import deliver, pass_on_announcements
+from tollgate.flows.deliver import deliver, pass_on_announcements, postpone
 from tollgate.operations.app import App
 from tollgate.payments.webhooks import Delivery, Webhook, WebhookState
 from tollgate.store import deliveries
@@ -65,15 +65,19 @@ class Lanes:
         self._owner = make_id(app.random_bytes)
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._breakers: dict[str, Breaker] = {}
+        self._broken: list[tuple[Delivery, Webhook | None]] = []
+        """Deliveries that ended by an exception, as in an outage of the database, and are still leased."""
         self._is_stopping = False
 
     async def run(self) -> int:
         """Passes announcements on and opens lanes, until it is cancelled."""
+        # Before anything is leased, or others would take it for a dead worker's.
+        await run_guarded(self._owner, self._keep_alive)
         beating = asyncio.create_task(self._beat())
         try:
             while True:
-                if await self._look() < LIMITS.announcements_batch:
-                    await asyncio.sleep(_LOOK_EVERY_S)
+                await run_guarded(self._owner, self._look)
+                await asyncio.sleep(_LOOK_EVERY_S)
         finally:
             await self._stop()
             beating.cancel()
@@ -82,18 +86,25 @@ class Lanes:
 
     async def _beat(self) -> None:
         while True:
-            wall_now = self._app.clock.wall()
-            beat = partial(deliveries.keep_alive, self._app.database, wall_now=wall_now, alive_until=wall_now + _ALIVE)
-            await run_guarded(self._owner, beat)
             await asyncio.sleep(_BEAT_EVERY_S)
+            await run_guarded(self._owner, self._keep_alive)
+            for broken in [*self._broken]:
+                await run_guarded(broken, self._postpone)
 
-    async def _look(self) -> int:
-        """Returns how many announcements were passed on."""
-        app = self._app
-        count = await pass_on_announcements(app)
-        for merchant_id, webhook_id in await deliveries.list_busy(app.database, app.clock.now(), app.clock.wall()):
-            self._open_lane(merchant_id, webhook_id)
-        return count
+    async def _keep_alive(self, owner: str) -> None:
+        wall_now = self._app.clock.wall()
+        await deliveries.keep_alive(self._app.database, owner, wall_now, wall_now + _ALIVE)
+
+    async def _postpone(self, broken: tuple[Delivery, Webhook | None]) -> None:
+        await postpone(self._app, *broken)
+        self._broken.remove(broken)
+
+    async def _look(self, _owner: str) -> None:
+        app, is_behind = self._app, True
+        while is_behind:
+            is_behind = await pass_on_announcements(app) >= LIMITS.announcements_batch
+            for merchant_id, webhook_id in await deliveries.list_busy(app.database, app.clock.now(), app.clock.wall()):
+                self._open_lane(merchant_id, webhook_id)
 
     def _open_lane(self, merchant_id: MerchantId, webhook_id: str) -> None:
         if webhook_id in self._lanes or len(self._lanes) >= LIMITS.lanes_max:
@@ -106,16 +117,22 @@ class Lanes:
         """Delivers until nothing is due. A slow answer holds up one place of the lane."""
         breaker = self._breakers.setdefault(webhook_id, Breaker())
         under_way: set[asyncio.Task[None]] = set()
+
+        async def fill(webhook_id: str) -> None:
+            # Looked up each time, because the endpoint may be paused or changed meanwhile.
+            webhook = self._app.merchants.find_webhook(merchant_id, webhook_id)
+            send = partial(self._deliver, webhook, breaker)
+            for delivery in await self._lease(webhook_id, webhook, breaker, len(under_way)):
+                under_way.add(asyncio.create_task(run_guarded(delivery, send)))
+
         try:
             while True:
-                # Looked up each time, because the endpoint may be paused or changed meanwhile.
-                webhook = self._app.merchants.find_webhook(merchant_id, webhook_id)
-                found = await self._lease(webhook_id, webhook, breaker, len(under_way))
-                send = partial(self._deliver, webhook, breaker)
-                under_way |= {asyncio.create_task(run_guarded(delivery, send)) for delivery in found}
+                await run_guarded(webhook_id, fill)
                 if not under_way:
                     return
-                _, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                # More may be due while one hangs.
+                done, _ = await asyncio.wait(under_way, timeout=_LOOK_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+                under_way -= done
                 await asyncio.sleep(_GATHER_S)
         finally:
             for task in under_way:
@@ -140,7 +157,12 @@ class Lanes:
         )
 
     async def _deliver(self, webhook: Webhook | None, breaker: Breaker, delivery: Delivery) -> None:
-        attempted = await deliver(self._app, delivery, webhook)
+        attempted = None
+        try:
+            attempted = await deliver(self._app, delivery, webhook)
+        finally:
+            if attempted is None:
+                self._broken.append((delivery, webhook))
         if webhook is not None and breaker.note(self._app.clock.now(), is_success=attempted.is_success):
             facts = {"webhook": webhook.id, "failure": attempted.failure}
             _log.warning("webhook breaker opened" if breaker.is_open else "webhook breaker closed", extra=facts)
