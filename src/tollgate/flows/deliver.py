@@ -55,12 +55,12 @@ class Attempted(msgspec.Struct, frozen=True):
 # ---- announcements ----
 
 
-async def pass_on_announcements(app: App) -> int:
+async def pass_on_announcements(app: App, limit: int = LIMITS.announcements_batch) -> int:
     """Queues a delivery of each announced event for each endpoint that wants it; returns how many events there were.
 
     Several processes may do so at once: what is queued already stays as it is.
     """
-    pending = await events.list_pending(app.database, LIMITS.announcements_batch)
+    pending = await events.list_pending(app.database, limit)
     by_merchant: dict[MerchantId, list[events.Announced]] = {}
     for announced in pending:
         by_merchant.setdefault(announced.event.merchant_id, []).append(announced)

@@ -35,6 +35,12 @@ class Call(msgspec.Struct, frozen=True):
     idempotency_key: IdempotencyKey | None = None
 
 
+class Activity:
+    """Counts the payments that a process completes, so that work in the background can step back."""
+
+    completions = 0
+
+
 NO_SCRIPT = Script("", "", b"")
 """The script of an app that serves no shoppers, such as a command's."""
 
@@ -73,6 +79,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The address by which browsers and partners reach this host."""
     disturb: Callable[[Wire], Wire] = lambda wire: wire
     """Lets simulator overrides disturb real wires on a test host."""
+    activity: Activity = msgspec.field(default_factory=Activity)
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
     random_bytes: RandomBytes = system_random_bytes

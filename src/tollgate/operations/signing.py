@@ -103,6 +103,7 @@ def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
 
 def complete_answered(app: App, started: Payment, verdict: Verdict) -> tuple[Completion, Answer]:
     """Completes an attempt, and returns also the answer about it, which an event repeats."""
+    app.activity.completions += 1
     completion = complete(started, verdict, app.clock.now())
     signed = sign(app, completion.payment)
     result, body = get_result(signed.result_code), render_answered(signed, app.envelope)

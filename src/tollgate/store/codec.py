@@ -20,9 +20,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
-from tollgate.store.schema import WHOLE
+from tollgate.store.schema import WHOLE, merchants
 from tollgate.store.statements import Statement, Write
-from tollgate.values import Instant, Money
+from tollgate.values import Instant, Money, make_timed_id
 
 T = TypeVar("T", bound=msgspec.Struct)
 Convert = Callable[[Any], Any]
@@ -190,6 +190,14 @@ class Codec(Generic[T]):
             return Purge(Statement(sa.delete(self.table).where(is_old).returning(key[0])))
         return Purge(Statement(sa.update(self.table).where(is_old).values({wiped: sa.null()}).returning(key[0])))
 
+    def purge_timed(self) -> TimedPurge:
+        """Deletes the oldest rows of a table whose ids begin with their time."""
+        of_merchant, timed_id = self.table.c.merchant_id, self.table.c.id
+        is_old = sa.and_(of_merchant == bind("of", of_merchant), timed_id < sa.bindparam("before"))
+        oldest = sa.select(timed_id).where(is_old).order_by(timed_id).limit(LIMIT).with_for_update(skip_locked=True)
+        deleting = sa.delete(self.table).where(of_merchant == bind("of", of_merchant), timed_id.in_(oldest))
+        return TimedPurge(Statement(deleting.returning(timed_id)))
+
 
 class Insert(Generic[T]):
     def __init__(self, codec: Codec[T], statement: Statement) -> None:
@@ -227,6 +235,22 @@ class Purge:
     async def __call__(self, db: Database, before: Instant, limit: int) -> int:
         """Returns how many rows were too old."""
         return len(await db.fetch(self.statement, {"before": before, "limit": limit}))
+
+
+_MERCHANT_IDS = Statement(sa.select(merchants.c.id))
+
+
+class TimedPurge:
+    """Deletes merchant by merchant, along the key, so that the table needs no index by age."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+
+    async def __call__(self, db: Database, before: Instant, limit: int) -> int:
+        """Returns how many rows were too old; of each merchant it deletes so many at most."""
+        params = {"before": make_timed_id(before, ""), "limit": limit}
+        merchant_ids = [row[0] for row in await db.fetch(_MERCHANT_IDS, {})]
+        return sum([len(await db.fetch(self.statement, {**params, "of_merchant_id": each})) for each in merchant_ids])
 
 
 def _strip_none(hint: Any) -> tuple[Any, bool]:

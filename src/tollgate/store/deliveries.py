@@ -204,7 +204,7 @@ _end = DELIVERIES.update(
     lease_owner=sa.null(),
 )
 record_attempt_writes = ATTEMPTS.insert()
-purge_attempts = ATTEMPTS.purge(delivery_attempts.c.attempted_at)
+purge_attempts = ATTEMPTS.purge_timed()
 purge_deliveries = DELIVERIES.purge(deliveries.c.queued_at, sa.text(f"deliveries.{ENDED_DELIVERY}"))
 purge_undelivered = DELIVERIES.purge(deliveries.c.queued_at, _is_pending)
 _delete_pending = Statement(

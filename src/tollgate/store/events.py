@@ -54,7 +54,7 @@ find_event = EVENTS.find
 find_announcement = ANNOUNCEMENTS.find
 _append_event = EVENTS.insert()
 insert_announcement_writes = ANNOUNCEMENTS.insert(is_pending=ONE)
-purge_announcements = ANNOUNCEMENTS.purge(announcements.c.created_at)
+purge_announcements = ANNOUNCEMENTS.purge_timed()
 
 _is_its_event = sa.and_(outbox.c.merchant_id == announcements.c.merchant_id, outbox.c.id == announcements.c.id)
 _pending = Statement(

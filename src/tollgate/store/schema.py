@@ -450,7 +450,6 @@ _index_where(
     announcements.c.subject_id,
     where=sa.text(PENDING_ANNOUNCEMENT),
 )
-sa.Index("announcements_by_age", announcements.c.created_at)
 
 webhooks = _make_table(
     "webhooks",
@@ -510,7 +509,6 @@ delivery_attempts = _make_table(
     sa.Column("is_replay", SMALL, nullable=False),
 )
 sa.Index("delivery_attempts_by_event", delivery_attempts.c.merchant_id, delivery_attempts.c.event_id)
-sa.Index("delivery_attempts_by_age", delivery_attempts.c.attempted_at)
 
 delivery_workers = _make_table(
     "delivery_workers",

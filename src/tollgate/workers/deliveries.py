@@ -5,12 +5,13 @@ What is sent, and what an answer means, is decided in the flows.
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from functools import partial
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.deliver import deliver, pass_on_announcements, postpone
-from tollgate.operations.app import App
+from tollgate.operations.app import Activity, App
 from tollgate.payments.webhooks import Delivery, Webhook, WebhookState
 from tollgate.store import deliveries
 from tollgate.values import SECOND, Instant, MerchantId, make_id
@@ -30,6 +31,11 @@ _FAILURES_MAX = 5
 """After so many failures in a row an endpoint gets single deliveries only, as probes."""
 _PROBE_EVERY = 30 * SECOND
 """The time between probes; it is shorter than the first pause before a retry, so that it delays no single event."""
+
+
+_BUSY_RATE, _BUSY_TURN_S, _TURNS = 100.0, 0.001, 4
+_ALLOWED = 5
+"""Under pressure, so many events are passed on and delivered in each look."""
 
 
 class Breaker:
@@ -57,6 +63,29 @@ class Breaker:
         return self.is_open is not was_open
 
 
+class Pressure:
+    """Tells whether payments need the whole process, so that deliveries step back for the moment.
+
+    The loop is then busy with payments: many are completed, and one turn of it takes long. Without the first,
+    deliveries would step back for each other.
+    """
+
+    def __init__(self, activity: Activity) -> None:
+        self._activity = activity
+        self._completions, self._measured_at, self._turn_s = 0, time.monotonic(), 0.0
+        self.is_high = False
+
+    async def measure(self) -> None:
+        begun = time.monotonic()
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+        now, completions = time.monotonic(), self._activity.completions
+        self._turn_s += ((now - begun) / _TURNS - self._turn_s) / _TURNS
+        rate = (completions - self._completions) / (now - self._measured_at)
+        self._completions, self._measured_at = completions, now
+        self.is_high = rate >= _BUSY_RATE and self._turn_s >= _BUSY_TURN_S
+
+
 class Lanes:
     """The lanes of one process: one for each endpoint that has something due, and one for all notifications."""
 
@@ -68,6 +97,11 @@ class Lanes:
         self._broken: list[tuple[Delivery, Webhook | None]] = []
         """Deliveries that ended by an exception, as in an outage of the database, and are still leased."""
         self._is_stopping = False
+        self._is_behind = False
+        """Whether more announcements may be waiting than one look has passed on."""
+        self._pressure = Pressure(app.activity)
+        self._allowed = 0
+        """The number of deliveries that may still be leased before the next look, under pressure."""
 
     async def run(self) -> int:
         """Passes announcements on and opens lanes, until it is cancelled."""
@@ -76,8 +110,10 @@ class Lanes:
         beating = asyncio.create_task(self._beat())
         try:
             while True:
+                self._is_behind = False
                 await run_guarded(self._owner, self._look)
-                await asyncio.sleep(_LOOK_EVERY_S)
+                if not self._is_behind:
+                    await asyncio.sleep(_LOOK_EVERY_S)
         finally:
             await self._stop()
             beating.cancel()
@@ -100,11 +136,13 @@ class Lanes:
         self._broken.remove(broken)
 
     async def _look(self, _owner: str) -> None:
-        app, is_behind = self._app, True
-        while is_behind:
-            is_behind = await pass_on_announcements(app) >= LIMITS.announcements_batch
-            for merchant_id, webhook_id in await deliveries.list_busy(app.database, app.clock.now(), app.clock.wall()):
-                self._open_lane(merchant_id, webhook_id)
+        app = self._app
+        await self._pressure.measure()
+        self._allowed = _ALLOWED
+        limit = _ALLOWED if self._pressure.is_high else LIMITS.announcements_batch
+        self._is_behind = await pass_on_announcements(app, limit) >= LIMITS.announcements_batch
+        for merchant_id, webhook_id in await deliveries.list_busy(app.database, app.clock.now(), app.clock.wall()):
+            self._open_lane(merchant_id, webhook_id)
 
     def _open_lane(self, merchant_id: MerchantId, webhook_id: str) -> None:
         if webhook_id in self._lanes or len(self._lanes) >= LIMITS.lanes_max:
@@ -144,7 +182,11 @@ class Lanes:
         if webhook_id != deliveries.NOTIFICATIONS:
             is_active = webhook is not None and webhook.state is WebhookState.ACTIVE
             width = breaker.choose_width(app.clock.now(), LIMITS.lane_width) if is_active else 0
-        if self._is_stopping or busy >= width:
+        room = 0 if self._is_stopping else width - busy
+        if self._pressure.is_high:
+            room = min(room, self._allowed)
+            self._allowed -= max(room, 0)
+        if room <= 0:
             return ()
         return await deliveries.lease_deliveries(
             app.database,
@@ -152,7 +194,7 @@ class Lanes:
             now=app.clock.now(),
             wall_now=app.clock.wall(),
             owner=self._owner,
-            limit=width - busy,
+            limit=room,
             is_ordered=webhook is not None and webhook.is_ordered,
         )
 

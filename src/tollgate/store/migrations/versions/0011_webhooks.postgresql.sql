@@ -44,8 +44,6 @@ CREATE TABLE announcements (
     PRIMARY KEY (merchant_id, id)
 );
 
-CREATE INDEX announcements_by_age ON announcements (created_at);
-
 CREATE INDEX announcements_pending ON announcements (merchant_id, subject_id) WHERE is_pending = 1;
 
 CREATE TABLE webhooks (
@@ -107,8 +105,6 @@ CREATE TABLE delivery_attempts (
     is_replay SMALLINT NOT NULL,
     PRIMARY KEY (merchant_id, id)
 );
-
-CREATE INDEX delivery_attempts_by_age ON delivery_attempts (attempted_at);
 
 CREATE INDEX delivery_attempts_by_event ON delivery_attempts (merchant_id, event_id);
 

@@ -45,8 +45,6 @@ CREATE TABLE announcements (
 )
  STRICT;
 
-CREATE INDEX announcements_by_age ON announcements (created_at);
-
 CREATE INDEX announcements_pending ON announcements (merchant_id, subject_id) WHERE is_pending = 1;
 
 CREATE TABLE webhooks (
@@ -111,8 +109,6 @@ CREATE TABLE delivery_attempts (
     PRIMARY KEY (merchant_id, id)
 )
  STRICT;
-
-CREATE INDEX delivery_attempts_by_age ON delivery_attempts (attempted_at);
 
 CREATE INDEX delivery_attempts_by_event ON delivery_attempts (merchant_id, event_id);
 
