@@ -98,6 +98,7 @@ def test_its_payments_are_payments_like_any_other(year: Year) -> None:
     assert payment.json["card"]["last4Digits"] == "0000"
     refund = client.post(f"/v1/payments/{run['paymentId']}", {"paymentType": "RF", "amount": "5.00", "currency": "EUR"})
     assert result_of(refund) == APPROVED
+    assert "source" not in payment.json.keys() | refund.json.keys()
 
 
 def test_the_merchants_reference_finds_exactly_the_payments_of_the_runs(year: Year) -> None:

@@ -16,7 +16,7 @@ from crash.crashes import Request, describe_end
 from crash.schedule_checks import RunRow, Timetable, read_runs, wake
 from crash.store_reader import Record, StoreReader
 from gateway import CARD, Client
-from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
+from tollgate.payments.schedule import RunState, make_run_payment_id
 from tollgate.store.opening import open_database
 from tollgate.store.schedules import end_schedule_writes, find_schedule
 from tollgate.values import MerchantId, ScheduleId
@@ -100,5 +100,5 @@ async def _end(database_url: str, merchant_id: MerchantId, schedule_id: Schedule
     database = await open_database(database_url)
     schedule = await find_schedule(database, merchant_id, schedule_id)
     assert schedule is not None
-    assert await database.write(end_schedule_writes(schedule, ScheduleState.ENDED, schedule.created_at), label="test")
+    assert await database.write(end_schedule_writes(schedule, schedule.created_at), label="test")
     await database.close()

@@ -112,6 +112,7 @@ PAID = (
         Proof.SCHEDULE,
         "schedule_runs",
     ),
+    Tampering("a schedule that events speak of", "DELETE FROM schedules WHERE id = :id", "over", Proof.EVENT, "outbox"),
     Tampering(
         "the registration of a schedule",
         "DELETE FROM registrations WHERE id = :id",

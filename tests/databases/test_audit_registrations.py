@@ -113,6 +113,7 @@ WALKS = [
     (walking.REGISTRATIONS.ids, "registrations USING COVERING INDEX sqlite_autoindex_registrations_1"),
     (walking.SCHEDULES.page, "schedules USING INDEX sqlite_autoindex_schedules_1"),
     (walking.SCHEDULES.by_ids, "schedules USING INDEX sqlite_autoindex_schedules_1"),
+    (walking.SCHEDULES.ids, "schedules USING COVERING INDEX sqlite_autoindex_schedules_1"),
     (walking.RUNS.page, "schedule_runs USING INDEX sqlite_autoindex_schedule_runs_1"),
     (walking._announced, "outbox USING PRIMARY KEY (merchant_id=? AND id>?)"),
 ]

@@ -153,7 +153,7 @@ async def test_of_two_who_order_a_run_one_does(pair: Pair) -> None:
 async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pair) -> None:
     for _ in range(10):
         schedule = await plan_payments(pair.first, MONTH_END)
-        ending = schedules.end_schedule_writes(schedule, ScheduleState.ENDED, FIRST)
+        ending = schedules.end_schedule_writes(schedule, FIRST)
         falling = schedules.fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
 
         ended, fell = await asyncio.gather(
@@ -226,7 +226,7 @@ async def test_a_closed_channel_is_not_due(pair: Pair) -> None:
 async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> None:
     database = pair.first.database
     replaced, ended, halted = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
-    assert await database.write(schedules.end_schedule_writes(replaced, ScheduleState.REPLACED, BEGIN), label="test")
+    assert await database.write(schedules.replace_schedule_writes(replaced, BEGIN), label="test")
     assert await database.write(
         schedules.end_schedules_writes(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"), label="test"
     )
@@ -234,11 +234,9 @@ async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> Non
     assert await schedules.halt_schedule(database, other)
 
     assert await schedules.list_due_schedules(database, FIRST, 10) == []
-    assert not await database.write(schedules.end_schedule_writes(replaced, ScheduleState.ENDED, BEGIN), label="test")
+    assert not await database.write(schedules.end_schedule_writes(replaced, BEGIN), label="test")
     assert not await schedules.halt_schedule(database, ended)
-    assert await database.write(
-        schedules.end_schedule_writes(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False), label="test"
-    )
+    assert await database.write(schedules.end_schedule_writes(ended, BEGIN, "x", is_guarded=False), label="test")
     assert (await get(database, replaced)).result_code == ""
     assert {(await get(database, each)).result_code for each in (ended, halted)} == {"100.150.202"}
     assert (await get(database, other)).mac == other.mac
@@ -253,7 +251,9 @@ async def test_only_what_is_never_due_again_and_decided_retires(pair: Pair) -> N
     made = msgspec.structs.replace(make_run(done), state=RunState.MADE, tries=1)
     assert await database.write(schedules.move_run_writes(make_run(done), made), label="test")
 
-    retired = await asyncio.gather(*[schedules.retire_schedules(app.database, 10) for app in (pair.first, pair.second)])
+    retired = await asyncio.gather(
+        *[schedules.retire_schedules(app.database, FIRST, 10) for app in (pair.first, pair.second)]
+    )
 
     assert sorted(retired) == [0, 1]
     states = [(await get(database, each)).state for each in (going, waiting, done)]
@@ -266,6 +266,11 @@ BY_KEY = "schedules USING INDEX sqlite_autoindex_schedules_1 (merchant_id=? AND 
 STATEMENTS = {
     "find": (schedules.SCHEDULES.by_key, BY_KEY),
     "end": (schedules._end.statement, BY_KEY),
+    "announce an end": (schedules._announce_one[0], BY_KEY),
+    "announce the ends of a registration": (
+        schedules._announce_all[0],
+        "schedules USING INDEX schedules_by_registration (merchant_id=? AND registration_id=?)",
+    ),
     "advance": (schedules._advance.statement, BY_KEY),
     "due": (schedules._due, "schedules USING INDEX schedules_due (next_at<?)"),
     "active": (schedules._find_active, "schedules USING INDEX schedules_by_series (merchant_id=? AND series_id=?)"),

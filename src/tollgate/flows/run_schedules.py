@@ -186,4 +186,4 @@ async def finish_try(app: App, job: jobs.Job, run: Run, schedule: Schedule, paym
 
 def _stop_writes(schedule: Schedule, code: str, app: App) -> list[Write]:
     """Ends the schedule, unless it has ended already."""
-    return schedules.end_schedule_writes(schedule, ScheduleState.ENDED, app.clock.now(), code, is_guarded=False)
+    return schedules.end_schedule_writes(schedule, app.clock.now(), code, is_guarded=False)

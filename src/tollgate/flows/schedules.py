@@ -75,7 +75,7 @@ async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
             ndc=call.ndc,
             at=now,
         )
-        ending = store_schedules.end_schedule_writes(active, ScheduleState.ENDED, now)
+        ending = store_schedules.end_schedule_writes(active, now)
         kept = idempotency.keep_answer_writes(app, call, answer)
         return answer if await app.database.write([*ending, *kept], label="schedule ended") else None
 

@@ -16,6 +16,7 @@ from tollgate.payments.completion import list_entries
 from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.payments.registration import RegistrationEvent
+from tollgate.payments.schedule import ScheduleEvent
 from tollgate.store import audit as audited
 from tollgate.store import idempotency, jobs
 from tollgate.store.database import Database
@@ -27,7 +28,7 @@ from tollgate.vault.sealing import sealing_key_id
 SAMPLE = 50
 FINDINGS_MAX = 100
 _RECOVERY_TASKS = frozenset(RecoveryTask)
-_REGISTRATION_EVENTS = frozenset(RegistrationEvent)
+_REGISTRATION_EVENTS, _SCHEDULE_EVENTS = frozenset(RegistrationEvent), frozenset(ScheduleEvent)
 
 
 async def verify(
@@ -73,10 +74,16 @@ def check_entry(_keyring: Keyring, entry: Entry, payments: auditing.AuditedPayme
 
 
 def check_event(
-    _keyring: Keyring, event: Event, payments: auditing.AuditedPayments, registration_ids: set[str]
+    _keyring: Keyring,
+    event: Event,
+    payments: auditing.AuditedPayments,
+    registration_ids: set[str],
+    schedule_ids: set[str],
 ) -> Iterator[auditing.Flaw]:
     if event.topic in _REGISTRATION_EVENTS and event.subject_id not in registration_ids:
         yield Proof.EVENT, f"there is no registration {event.subject_id}"
+    if event.topic in _SCHEDULE_EVENTS and event.subject_id not in schedule_ids:
+        yield Proof.EVENT, f"there is no schedule {event.subject_id}"
     if not event.topic.startswith("payment."):
         return
     row = payments.get(event.subject_id)
@@ -123,7 +130,10 @@ def check_idempotency_record(
         yield Proof.IDEMPOTENCY_KEY, "the answer stored for it is not the one that was given"
 
 
-_subjects = auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda row: [row.subject_id])
+_subjects, _registrations, _schedules = [
+    auditing.read_by_ids(find, lambda row: [row.subject_id])
+    for find in (audited.PAYMENTS.list_by_ids, audited.REGISTRATIONS.list_ids, audited.SCHEDULES.list_ids)
+]
 
 TABLES = (
     auditing.Table(
@@ -135,7 +145,7 @@ TABLES = (
     auditing.Table(
         name="outbox",
         walk=audited.EVENTS.walk,
-        reads=(_subjects, auditing.read_by_ids(audited.REGISTRATIONS.list_ids, lambda event: [event.subject_id])),
+        reads=(_subjects, _registrations, _schedules),
         check=check_event,
     ),
     auditing.Table(name="jobs", walk=audited.JOBS.walk, reads=(_subjects,), check=check_job),

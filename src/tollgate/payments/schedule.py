@@ -1,7 +1,7 @@
 """Schedules, their runs, when they fall due, and when a declined run is tried again. No run is started here."""
 
 from collections.abc import Mapping
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, StrEnum
 from hashlib import blake2b
 
 import msgspec
@@ -26,6 +26,15 @@ class ScheduleState(IntEnum):
     """Descheduled, run out, or ended by what a card's holder or issuer said."""
     HALTED = 3
     """Its row is not what was written: nothing is paid before somebody has looked at it."""
+
+
+class ScheduleEvent(StrEnum):
+    """The events of which a merchant is notified."""
+
+    CREATED = "schedule.created"
+    UPDATED = "schedule.updated"
+    """Announces the schedule that replaces another, which has no event for its own end."""
+    ENDED = "schedule.ended"
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,17 +5,29 @@ Every change names the state it expects, so that of two processes that do the sa
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments.schedule import RUN_TOPIC, Run, RunState, Schedule, ScheduleState
-from tollgate.store.codec import LIMIT, UNREADABLE, ZERO, Codec, bind
+from tollgate.payments.schedule import RUN_TOPIC, Run, RunState, Schedule, ScheduleEvent, ScheduleState
+from tollgate.store.codec import LIMIT, ONE, UNREADABLE, ZERO, Codec, bind
 from tollgate.store.database import Database
+from tollgate.store.events import Event, append_event_writes
 from tollgate.store.jobs import Job, insert_job_writes
-from tollgate.store.schema import ACTIVE_SCHEDULE, channels, jobs, schedule_runs, schedules
+from tollgate.store.schema import (
+    ACTIVE_SCHEDULE,
+    TEXT,
+    WHOLE,
+    announcements,
+    channels,
+    jobs,
+    outbox,
+    schedule_runs,
+    schedules,
+)
 from tollgate.store.statements import Statement, Write
-from tollgate.values import Instant, MerchantId, RegistrationId, ScheduleId
+from tollgate.values import Instant, MerchantId, RegistrationId, ScheduleId, make_timed_id
 
 _log = logging.getLogger("tollgate.store")
 
@@ -29,7 +41,7 @@ _of_registration = (_of_merchant, schedules.c.registration_id == bind("of", sche
 
 find_schedule = SCHEDULES.find
 find_run = RUNS.find
-insert_schedule_writes = SCHEDULES.insert()
+_insert = SCHEDULES.insert()
 hold_schedule_writes = SCHEDULES.update(_is_active, state=schedules.c.state)
 """Changes nothing; the unit is undone where the schedule is over meanwhile."""
 # A schedule that ended loses its signature, so that nobody wakes it up by writing another state.
@@ -69,16 +81,10 @@ _open_runs = sa.select(schedule_runs.c.due_at).where(
     schedule_runs.c.schedule_id == schedules.c.id,
     schedule_runs.c.state == RunState.DUE,
 )
-_run_out = (
+_run_out = Statement(
     sa.select(schedules.c.merchant_id, schedules.c.id)
     .where(_is_active, schedules.c.next_at.is_(None), ~sa.exists(_open_runs))
     .limit(LIMIT)
-)
-_retire = Statement(
-    sa.update(schedules)
-    .where(_is_active, sa.tuple_(schedules.c.merchant_id, schedules.c.id).in_(_run_out))
-    .values(state=ScheduleState.ENDED, mac=sa.null())
-    .returning(schedules.c.id)
 )
 _find_active = Statement(
     SCHEDULES.select(_of_merchant, schedules.c.series_id == bind("of", schedules.c.series_id), _is_active)
@@ -96,18 +102,81 @@ _due = Statement(
 _runs = Statement(RUNS.select(*RUNS.is_it[:2]).order_by(schedule_runs.c.due_at.desc()).limit(LIMIT))
 
 
+# ---- the end, announced ----
+
+_ended: dict[str, sa.ColumnElement[Any]] = {
+    "merchant_id": schedules.c.merchant_id,
+    # The suffix tells it from the event of a start in the same moment.
+    "id": sa.cast(sa.bindparam("ended_prefix"), TEXT) + schedules.c.id + sa.literal_column("'.ended'", TEXT),
+    "subject_id": schedules.c.id,
+    "created_at": sa.cast(sa.bindparam("ended_at"), WHOLE),
+}
+_event = {
+    **_ended,
+    "topic": sa.literal_column(f"'{ScheduleEvent.ENDED}'"),
+    "result_code": sa.literal_column("''"),
+    "sequence": sa.literal_column("2"),
+}
+_announcement = {
+    **_ended,
+    "channel_id": schedules.c.channel_id,
+    "payment_type": sa.literal_column("''"),
+    "is_pending": ONE,
+}
+
+
+def _announce_end(*where: Any) -> list[Statement]:
+    """Makes the statements that announce the end of active schedules; they precede the statement that ends them.
+
+    The lock makes a second process wait, and then find the schedules over. SQLite leaves it out: there the single
+    writer is the lock.
+    """
+    return [
+        Statement(
+            sa.insert(table).from_select(
+                [*values], sa.select(*values.values()).where(*where, _is_active).with_for_update()
+            )
+        )
+        for table, values in ((outbox, _event), (announcements, _announcement))
+    ]
+
+
+_announce_one, _announce_all = _announce_end(*SCHEDULES.is_it), _announce_end(*_of_registration)
+
+
+def _announce_writes(statements: list[Statement], of: dict[str, Any], at: Instant) -> list[Write]:
+    ended = {"ended_prefix": make_timed_id(at, ""), "ended_at": at}
+    return [Write(statement, of | ended) for statement in statements]
+
+
 # ---- writing ----
 
 
+def insert_schedule_writes(schedule: Schedule) -> list[Write]:
+    """Inserts a schedule and announces it, as new or in the place of another of its series."""
+    event = Event(
+        id=make_timed_id(schedule.created_at, schedule.id),
+        merchant_id=schedule.merchant_id,
+        subject_id=schedule.id,
+        topic=ScheduleEvent.CREATED if schedule.series_id == schedule.id else ScheduleEvent.UPDATED,
+        created_at=schedule.created_at,
+    )
+    return [*_insert(schedule), *append_event_writes(event, schedule.channel_id)]
+
+
 def end_schedule_writes(
-    schedule: Schedule, state: ScheduleState, at: Instant, result_code: str = "", *, is_guarded: bool = True
+    schedule: Schedule, at: Instant, result_code: str = "", *, is_guarded: bool = True
 ) -> list[Write]:
     """Ends an active schedule; the unit is undone where it was over before, if guarded.
 
     What waits for another try is called at once, to find that there will be none.
     """
-    ending = _end(schedule, rows=1 if is_guarded else None, new_state=state, new_result_code=result_code)
-    return [*ending, Write(_hasten, SCHEDULES.of(schedule) | {"new_due_at": at})]
+    of, rows = SCHEDULES.of(schedule), 1 if is_guarded else None
+    return [
+        *_announce_writes(_announce_one, of, at),
+        *_end(schedule, rows=rows, new_state=ScheduleState.ENDED, new_result_code=result_code),
+        Write(_hasten, of | {"new_due_at": at}),
+    ]
 
 
 def replace_schedule_writes(seen: Schedule, at: Instant) -> list[Write]:
@@ -125,7 +194,8 @@ def end_schedules_writes(
     """Ends all active schedules of a registration, with the code that says why; there may be none."""
     of = {"of_merchant_id": merchant_id, "of_registration_id": registration_id}
     over = {**of, "new_state": ScheduleState.ENDED, "new_result_code": result_code}
-    return [Write(_end_all, over), Write(_hasten_all, {**of, "new_due_at": at})]
+    announcing = _announce_writes(_announce_all, of, at)
+    return [*announcing, Write(_end_all, over), Write(_hasten_all, {**of, "new_due_at": at})]
 
 
 def fall_due_writes(
@@ -162,9 +232,14 @@ async def _halt_row(db: Database, *key: str) -> bool:
     return await db.write(_halt.by_key(*key), label="schedule halted")
 
 
-async def retire_schedules(db: Database, limit: int) -> int:
+async def retire_schedules(db: Database, now: Instant, limit: int) -> int:
     """Ends those that are never due again and whose last payment is decided, and returns how many they were."""
-    return len(await db.fetch(_retire, {"limit": limit}))
+    done = 0
+    for key in await db.fetch(_run_out, {"limit": limit}):
+        ending = _end.by_key(*key, new_state=ScheduleState.ENDED, new_result_code="")
+        announcing = _announce_writes(_announce_one, SCHEDULES.make_key(*key), now)
+        done += await db.write([*announcing, *ending], label="schedule ended")
+    return done
 
 
 # ---- reading ----

@@ -122,7 +122,7 @@ async def _put_off_recovery(app: App, job: Job, failures: int) -> None:
 async def order_runs(app: App) -> int:
     due = await schedules.list_due_schedules(app.database, app.clock.now(), LIMITS.job_batch)
     await run_each(due, partial(run_schedules.fall_due, app))
-    await schedules.retire_schedules(app.database, LIMITS.job_batch)
+    await schedules.retire_schedules(app.database, app.clock.now(), LIMITS.job_batch)
     return len(due)
 
 

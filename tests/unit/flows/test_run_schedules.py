@@ -6,17 +6,22 @@ import asyncio
 from calendar import monthrange
 from datetime import date, timedelta
 
+import orjson
 import pytest
 
+from tollgate.catalog.rule import Situation
+from tollgate.contract.answers import render_payment
+from tollgate.contract.events import render_payment_payload
+from tollgate.contract.fields import read_fields
 from tollgate.operations.app import App
-from tollgate.payments.payment import State
+from tollgate.payments.payment import Payment, State
 from tollgate.payments.registration import InitialPayment
 from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.payments import find_payment
 from tollgate.values import DAY, HOUR, SECOND
 from tollgate.workers.jobs import order_runs, pay_runs
-from unit.app_fixture import MERCHANT, ScriptedWire
-from unit.flows.chains import show
+from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
+from unit.flows.chains import follow, happen, read_answered, show
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -28,6 +33,7 @@ from unit.flows.scheduling import (
     get_runs,
     get_schedule,
     list_charges,
+    make_pairs,
     pass_time,
     plan_payments,
     register_card,
@@ -251,3 +257,37 @@ async def test_a_card_past_its_expiry_fails_without_being_sent(app: App, wire: S
     [run] = await get_runs(app, schedule)
     assert (run.state, run.result_code) == (RunState.FAILED, "100.100.303")
     assert wire.sent == []
+
+
+# ---- what events say of them ----
+
+
+def list_sources(app: App, *payments: Payment) -> list[str]:
+    payloads = [render_payment_payload(payment, CHANNEL, app.envelope) for payment in payments]
+    return [orjson.loads(payload)["source"] for payload in payloads]
+
+
+async def test_only_events_say_that_a_schedule_made_a_payment_and_its_follow_ups_are_of_another_source(
+    app: App,
+) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
+    await pass_time(app, FIRST + HOUR, DAY)
+    [run] = await get_runs(app, schedule)
+    payment = await get_payment_of(app, run)
+
+    refund = await read_answered(app, await follow(app, payment, "RF", 100))
+    chargeback = await happen(app, payment, "CB")
+
+    assert list_sources(app, payment, refund, chargeback) == ["SCHEDULER", "SYSTEM", "SYSTEM"]
+    assert "source" not in render_payment(payment)
+
+
+@pytest.mark.parametrize("is_lenient", [False, True])
+def test_a_merchant_cannot_name_the_source_of_a_payment(is_lenient: bool) -> None:
+    """A parameter of that name would be taken for ours."""
+    sent = make_pairs(MONTH_END, source="SYSTEM")
+
+    fields = read_fields(sent, Situation("schedule", "SD", is_lenient=is_lenient))
+
+    assert "source" not in fields.echo
