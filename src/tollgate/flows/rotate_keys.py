@@ -13,11 +13,13 @@ from tollgate.operations.accounts import REGISTRATION_NOUN
 from tollgate.operations.checkouts import CHECKOUT_NOUN, LINK_NOUN
 from tollgate.operations.network_tokens import TOKEN_NOUN
 from tollgate.operations.settings import list_retired_settings, rewrap_settings
+from tollgate.operations.webhooks import WEBHOOK_NOUN
 from tollgate.store import bank_files, checkouts, links
 from tollgate.store.database import Database
 from tollgate.store.merchants import list_credentials, list_wallet_keys, rewrap_token, rewrap_wallet_key
 from tollgate.store.registrations import SealedRegistration, list_sealed_registrations, rewrap_registrations
 from tollgate.store.retention import SEALED_ACCOUNTS, SealedColumn, SealedRow
+from tollgate.store.webhooks import list_all_webhooks, rewrap_secrets
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, make_owner, rewrap, sealed_prefix
@@ -51,7 +53,7 @@ async def rewrap_everything(database: Database, keyring: Keyring, report_progres
     done = await _rewrap_registrations(database, keyring, report_progress)
     for kind in _KINDS:
         done = await _rewrap_rows(database, keyring, kind, report_progress, done)
-    for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, rewrap_settings):
+    for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, _rewrap_webhooks, rewrap_settings):
         done += await rewrap_each(database, keyring)
     return done
 
@@ -64,6 +66,7 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
         await list_sealed_registrations(database, None, prefix, limit=1),
         [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)],
         [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)],
+        [row for row in await list_all_webhooks(database) if not row.sealed_secrets.startswith(prefix)],
         await list_retired_settings(database, keyring),
     ]
     return sum(map(len, found))
@@ -87,6 +90,17 @@ async def _rewrap_wallet_keys(database: Database, keyring: Keyring) -> int:
             continue
         fresh = rewrap(row.sealed_key, owner=get_wallet_key_owner(row.channel_id, row.id), keyring=keyring)
         done += await rewrap_wallet_key(database, row.id, row.sealed_key, fresh)
+    return done
+
+
+async def _rewrap_webhooks(database: Database, keyring: Keyring) -> int:
+    done = 0
+    for row in await list_all_webhooks(database):
+        if row.sealed_secrets.startswith(sealed_prefix(keyring.active_id)):
+            continue
+        fresh = _rewrap_safely(row.sealed_secrets, WEBHOOK_NOUN, row.merchant_id, row.id, keyring)
+        if fresh is not None:
+            done += await rewrap_secrets(database, row, fresh)
     return done
 
 

@@ -11,12 +11,14 @@ from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_re
 from tollgate.flows.verify_chains import check_chains
 from tollgate.operations.idempotency import open_stored_answer
 from tollgate.operations.signing import has_signature
+from tollgate.operations.webhooks import make_webhook_owner
 from tollgate.payments.audit import Proof
 from tollgate.payments.completion import list_entries
 from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.payments.registration import RegistrationEvent
 from tollgate.payments.schedule import ScheduleEvent
+from tollgate.payments.webhooks import Webhook
 from tollgate.store import audit as audited
 from tollgate.store import idempotency, jobs
 from tollgate.store.database import Database
@@ -130,6 +132,13 @@ def check_idempotency_record(
         yield Proof.IDEMPOTENCY_KEY, "the answer stored for it is not the one that was given"
 
 
+def check_webhook(keyring: Keyring, row: audited.AuditedRow[Webhook]) -> Iterator[auditing.Flaw]:
+    if row.value is None:
+        yield Proof.ROW, auditing.UNREADABLE
+    elif not auditing.opens(row.value.sealed_secrets, make_webhook_owner(row.value), keyring):
+        yield Proof.WEBHOOK, auditing.UNOPENED
+
+
 _subjects, _registrations, _schedules = [
     auditing.read_by_ids(find, lambda row: [row.subject_id])
     for find in (audited.PAYMENTS.list_by_ids, audited.REGISTRATIONS.list_ids, audited.SCHEDULES.list_ids)
@@ -159,4 +168,7 @@ TABLES = (
     *verify_methods.TABLES,
     *verify_registrations.TABLES,
     *verify_checkouts.TABLES,
+    auditing.Table(
+        name="webhooks", walk=audited.WEBHOOKS.walk, check=check_webhook, read_again=audited.WEBHOOKS.list_by_ids
+    ),
 )

@@ -15,16 +15,19 @@ from tollgate.wire import Outgoing
 WEBHOOK_NOUN = "webhook"
 
 
+def make_webhook_owner(webhook: Webhook) -> str:
+    return make_owner(WEBHOOK_NOUN, webhook.merchant_id, webhook.id)
+
+
 def seal_webhook(app: App, webhook: Webhook, secrets: WebhookSecrets) -> Webhook:
     """Returns the endpoint with these secrets sealed in it."""
-    owner = make_owner(WEBHOOK_NOUN, webhook.merchant_id, webhook.id)
+    owner = make_webhook_owner(webhook)
     return msgspec.structs.replace(webhook, sealed_secrets=seal_secrets(secrets, owner=owner, keyring=app.keyring))
 
 
 def open_webhook(app: App, webhook: Webhook) -> WebhookSecrets:
     """Returns the secrets of an endpoint; a previous pair that is not live any more is left out."""
-    owner = make_owner(WEBHOOK_NOUN, webhook.merchant_id, webhook.id)
-    secrets = open_secrets(webhook.sealed_secrets, owner=owner, keyring=app.keyring)
+    secrets = open_secrets(webhook.sealed_secrets, owner=make_webhook_owner(webhook), keyring=app.keyring)
     if secrets.previous_until > app.clock.now():
         return secrets
     return msgspec.structs.replace(secrets, previous_secret=None, previous_signing=None)

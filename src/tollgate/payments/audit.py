@@ -36,6 +36,7 @@ class Proof(StrEnum):
     SCHEDULE = "schedule"
     CHECKOUT = "checkout"
     LINK = "link"
+    WEBHOOK = "webhook"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

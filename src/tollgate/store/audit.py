@@ -14,7 +14,17 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
-from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
+from tollgate.store import (
+    authentications,
+    bank_files,
+    checkouts,
+    instructions,
+    links,
+    registrations,
+    schedules,
+    schema,
+    webhooks,
+)
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.events import Event
@@ -168,6 +178,7 @@ SCHEDULES = _audit_decoded(schedules.SCHEDULES)
 RUNS = AuditedTable(schedules.RUNS.columns, _make_reader(schedules.RUNS, AuditedRun), key=schedules.RUNS.key)
 CHECKOUTS = _audit_decoded(checkouts.CHECKOUTS)
 LINKS = _audit_decoded(links.LINKS)
+WEBHOOKS = _audit_decoded(webhooks.WEBHOOKS)
 
 
 # ---- chains ----
@@ -267,7 +278,7 @@ _announced = Statement(
 _walked = (PAYMENTS, ENTRIES, EVENTS, JOBS, IDEMPOTENCY_RECORDS, AUTHENTICATIONS, INSTRUCTIONS, FILES)
 _counts = {
     each.table.name: Statement(sa.select(sa.func.count()).select_from(each.table))
-    for each in (*_walked, REGISTRATIONS, SCHEDULES, RUNS, CHECKOUTS, LINKS)
+    for each in (*_walked, REGISTRATIONS, SCHEDULES, RUNS, CHECKOUTS, LINKS, WEBHOOKS)
 }
 
 

@@ -21,7 +21,8 @@ _update = WEBHOOKS.update(
 )
 _set_state = WEBHOOKS.update(seen=["state"], new=["state", "reason"], revision=webhooks.c.revision + ONE)
 _delete = WEBHOOKS.delete()
-_rewrap = WEBHOOKS.update(seen=["sealed_secrets"], new=["sealed_secrets"])
+# Counted as a change, or else whoever read the row before would write back what is sealed under the old key.
+_rewrap = WEBHOOKS.update(seen=["sealed_secrets"], new=["sealed_secrets"], revision=webhooks.c.revision + ONE)
 _of_merchant = Statement(
     WEBHOOKS.select(webhooks.c.merchant_id == bind("of", webhooks.c.merchant_id)).order_by(
         webhooks.c.created_at, webhooks.c.id
