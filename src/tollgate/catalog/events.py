@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.results import is_pending, is_review
 
 
@@ -28,7 +29,7 @@ class EventRow:
     occasion: str
     object: str
     """The object that the payload shows."""
-    since: str = "1.0"
+    since: str = "0.1"
     """The first version that announces it."""
     action: str | None = None
     """The `action` of the body; only registrations and tests have one."""
@@ -60,20 +61,6 @@ _ROWS = (
 )
 EVENT_ROWS: Mapping[str, EventRow] = MappingProxyType({row.name: row for row in _ROWS})
 
-_APPROVED: Mapping[str, str] = {
-    "PA": "payment.authorized",
-    "CD": "payment.credited",
-    "3D": "payment.authenticated",
-    "CP": "payment.captured",
-    "RV": "payment.reversed",
-    "RF": "payment.refunded",
-    "RB": "payment.rebilled",
-    "RC": "payment.received",
-    "CB": "payment.charged_back",
-    "CR": "payment.chargeback_reversed",
-}
-"""The event of an approved payment, by its type; all others have succeeded."""
-
 SUBSCRIBED_TYPES = (EventType.PAYMENT, EventType.REGISTRATION, EventType.SCHEDULE, EventType.RISK)
 SUBSCRIPTIONS = frozenset({*SUBSCRIBED_TYPES, *(row.name for row in _ROWS if row.type is not EventType.TEST)})
 """The words by which an endpoint chooses its events: a type, or the name of one event."""
@@ -85,4 +72,4 @@ def choose_payment_event(payment_type: str, result_code: str, *, is_approved: bo
         return "payment.pending"
     if not is_approved:
         return "payment.failed"
-    return "payment.review" if is_review(result_code) else _APPROVED.get(payment_type, "payment.succeeded")
+    return "payment.review" if is_review(result_code) else PAYMENT_TYPES[payment_type].event

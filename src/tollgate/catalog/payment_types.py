@@ -81,6 +81,8 @@ class PaymentType:
     can_be_zero: bool = False
     is_combined: bool = False
     """It is two messages in one, so it is not accepted for payments that are only announced, as in a schedule."""
+    event: str = "payment.succeeded"
+    """The name of the event that announces its approval."""
 
     @property
     def starts_with_shopper_money(self) -> bool:
@@ -123,9 +125,18 @@ _ROWS = (
         methods=_ACCOUNTS_AND_PREPAYMENT,
         refusals=_refuse("700.100.700", "700.400.100", rejected="700.300.200"),
         can_be_zero=True,
+        event="payment.authorized",
     ),
     PaymentType("DB", "debit", Role.STARTS, Direction.TAKE, methods=_ALL - {"PP"}, reconciliation=_SETTLED),
-    PaymentType("CD", "credit", Role.STARTS, Direction.GIVE, methods=_DEBITS, reconciliation=_SETTLED),
+    PaymentType(
+        "CD",
+        "credit",
+        Role.STARTS,
+        Direction.GIVE,
+        methods=_DEBITS,
+        reconciliation=_SETTLED,
+        event="payment.credited",
+    ),
     PaymentType(
         "PA.CP",
         "pre-authorisation with automatic capture",
@@ -145,6 +156,7 @@ _ROWS = (
         refusals=_refuse("700.400.510", "700.400.100"),
         unknown_when_lenient="700.400.510",
         reconciliation=_SETTLED,
+        event="payment.captured",
     ),
     PaymentType(
         "RV",
@@ -156,6 +168,7 @@ _ROWS = (
         refusals=_refuse("700.400.530", "700.400.300", late="700.300.700"),
         unknown_when_lenient="700.400.530",
         reconciliation=_SETTLED,
+        event="payment.reversed",
     ),
     PaymentType(
         "RF",
@@ -167,6 +180,7 @@ _ROWS = (
         refusals=_refuse("700.400.520", "700.400.200"),
         unknown_when_lenient="600.200.500",
         reconciliation=_SETTLED,
+        event="payment.refunded",
     ),
     PaymentType(
         "RB",
@@ -179,6 +193,7 @@ _ROWS = (
             "700.100.700", "700.100.300", rejected="700.300.200", closed="700.300.300", too_many="700.500.001"
         ),
         reconciliation=_SETTLED,
+        event="payment.rebilled",
     ),
     PaymentType(
         "RC",
@@ -190,6 +205,7 @@ _ROWS = (
         refusals=_refuse("700.400.560", "700.400.100"),
         merchant_refusal="700.400.562",
         reconciliation=_SETTLED,
+        event="payment.received",
     ),
     PaymentType(
         "CB",
@@ -201,6 +217,7 @@ _ROWS = (
         refusals=_refuse("700.400.550", "700.400.400", disputed="700.400.400"),
         merchant_refusal="700.400.402",
         reconciliation=Reconciliation.CHARGEBACK,
+        event="payment.charged_back",
     ),
     PaymentType(
         "CR",
@@ -212,6 +229,7 @@ _ROWS = (
         refusals=_refuse("700.400.420", "700.400.410"),
         merchant_refusal="700.400.402",
         reconciliation=Reconciliation.CHARGEBACK_REVERSAL,
+        event="payment.chargeback_reversed",
     ),
     PaymentType("RG", "registration", Role.REGISTERS, Direction.NONE),
     PaymentType("DR", "deregistration", Role.REGISTERS, Direction.NONE, ("RG",)),
@@ -221,7 +239,14 @@ _ROWS = (
     PaymentType("SD", "schedule", Role.SCHEDULES, Direction.NONE, ("RG",)),
     PaymentType("RS", "reschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
     PaymentType("DS", "deschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
-    PaymentType(AUTHENTICATION, "3D Secure authentication", Role.AUTHENTICATES, Direction.NONE, can_be_zero=True),
+    PaymentType(
+        AUTHENTICATION,
+        "3D Secure authentication",
+        Role.AUTHENTICATES,
+        Direction.NONE,
+        can_be_zero=True,
+        event="payment.authenticated",
+    ),
 )
 
 PAYMENT_TYPES: Mapping[str, PaymentType] = MappingProxyType({row.code: row for row in _ROWS})

@@ -14,11 +14,15 @@ from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, ren
 from tollgate.contract.fields import Fields, merge_echo
 from tollgate.contract.jobs import JobPlan, read_plan, render_plan
 from tollgate.payments.registration import RegisteredAccount
-from tollgate.payments.schedule import Run, Schedule, ScheduleState
+from tollgate.payments.schedule import Run, Schedule, ScheduleEvent, ScheduleState
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths, render_timestamp
 
 SCHEDULES, RESCHEDULES, DESCHEDULES = "SD", "RS", "DS"
-SCHEDULED_BY = {"schedule.created": SCHEDULES, "schedule.updated": RESCHEDULES, "schedule.ended": DESCHEDULES}
+SCHEDULED_BY: Mapping[str, str] = {
+    ScheduleEvent.CREATED: SCHEDULES,
+    ScheduleEvent.UPDATED: RESCHEDULES,
+    ScheduleEvent.ENDED: DESCHEDULES,
+}
 """The payment type that an event about a schedule shows."""
 SOURCE, SCHEDULER = "source", "SCHEDULER"
 """The member of a payment's echo, and its value, by which an event says that a schedule made the payment."""

@@ -139,7 +139,7 @@ def test_a_payment_of_a_schedule_says_of_itself_that_it_repeats_unless_the_merch
     plain = schedules.make_run_fields("DB", Money(500, "EUR"), {})
     received = schedules.make_run_fields("PA", Money(0, "USD"), {"standingInstruction.type": "INSTALLMENT"})
 
-    assert plain.echo == {**plain.values, schedules.SOURCE: schedules.SCHEDULER}
+    assert plain.echo == {**plain.values, "source": "SCHEDULER"}
     assert plain.values == {
         "paymentType": "DB",
         "amount": "5.00",
