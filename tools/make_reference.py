@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+
+# Started as a file, while its neighbours are found from the root.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.reference_markdown import code, page, section, table
 
 from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand
 from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.events import EVENT_ROWS, SUBSCRIBED_TYPES, EventRow
 from tollgate.catalog.parameters.names import ALIASES, PARAMETERS
 from tollgate.catalog.parameters.row import Parameter
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals
@@ -25,42 +32,12 @@ from tollgate.payments.ledger import FIRST_ENTRIES, Closure
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
-FIRST_LINE = "<!-- Written by tools/make_reference.py from the tables in the code: do not edit. -->"
-
 ACCOUNT_TITLES = {
     AccountType.CARD: "Cards",
     AccountType.WALLET: "Wallets",
     AccountType.BANK: "Bank accounts",
     AccountType.VIRTUAL: "Virtual accounts",
 }
-
-
-def cell(text: str) -> str:
-    # A pipe ends a cell even inside code.
-    return text.replace("|", "\\|") or " "
-
-
-def code(text: str) -> str:
-    return f"`{text}`" if text else ""
-
-
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(cell(text) for text in row) + " |"
-    yield ""
-
-
-def page(title: str, *parts: Iterable[str]) -> str:
-    lines = [FIRST_LINE, f"# {title}", ""]
-    for part in parts:
-        lines.extend(part)
-    return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def section(title: str, *paragraphs: str) -> list[str]:
-    return [f"## {title}", "", *(line for paragraph in paragraphs for line in (paragraph, ""))]
 
 
 def describe_parameter(row: Parameter) -> tuple[str, ...]:
@@ -369,6 +346,25 @@ def render_follow_ups() -> str:
     )
 
 
+def describe_event(row: EventRow) -> tuple[str, ...]:
+    return code(row.name), code(row.type), code(row.action or ""), row.occasion, row.object, row.since
+
+
+def render_events() -> str:
+    words = ", ".join(map(code, SUBSCRIBED_TYPES))
+    intro = [
+        "An event is announced in the commit of its change, and delivered to the",
+        f"[webhooks](../webhooks.md) that chose it: by a type ({words}),",
+        "or by the name of one event. A type stands for all its events, also later ones. `RISK` can be chosen",
+        "already; its events come with the risk checks.",
+        "",
+        "*Object* is what `payload` shows, and *since* the first version that announces the event.",
+        "",
+    ]
+    head = ("name", "type", "action", "when", "object", "since")
+    return page(f"Events ({len(EVENT_ROWS)})", intro, table(head, map(describe_event, EVENT_ROWS.values())))
+
+
 def render_settings() -> str:
     rows = (
         (code(setting.flag), code(setting.variable), code(str(getattr(Settings(), setting.member) or "")), setting.text)
@@ -385,6 +381,7 @@ PAGES = {
     "result-codes.md": render_result_codes,
     "brands.md": render_brands,
     "test-data.md": render_test_data,
+    "events.md": render_events,
     "settings.md": render_settings,
 }
 
