@@ -61,18 +61,31 @@ def list_uncovered(folder: Path) -> list[str]:
     return [revision for revision in _list_revisions(folder) if revision not in REVISION_ROWS]
 
 
-async def fill_tables(db: Database, meant: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Writes one row into every table that the database has, whatever its revision, and names the tables."""
+async def _list_defaults(db: Database) -> dict[str, dict[str, str]]:
+    """Lists the columns of each table that need a value, with one that they take."""
     tables: dict[str, dict[str, str]] = {}
     for table, column, type_ in await db.fetch(Statement(sa.text(_COLUMNS[db.dialect])), {}):
         if table not in _OWN:
             tables.setdefault(table, {})[column] = _ANY[type_]
-    for table, values in tables.items():
-        row = values | {name: repr(value) for name, value in meant.get(table, {}).items()}
+    return tables
+
+
+async def insert_rows(db: Database, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Writes rows of which only these values mean something."""
+    values = (await _list_defaults(db))[table]
+    for meant in rows:
+        row = values | {name: repr(value) for name, value in meant.items()}
         text = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(row.values())})"
         # The colon of a value is no parameter.
         await db.fetch(Statement(sa.text(text.replace(":", "\\:")), is_write=True), {})
-    return sorted(tables)
+
+
+async def fill_tables(db: Database, meant: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Writes one row into every table that the database has, whatever its revision, and names the tables."""
+    tables = sorted(await _list_defaults(db))
+    for table in tables:
+        await insert_rows(db, table, [meant.get(table, {})])
+    return tables
 
 
 async def count_rows(db: Database, tables: Iterable[str]) -> dict[str, int]:

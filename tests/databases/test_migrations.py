@@ -6,25 +6,31 @@ import asyncio
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from databases.revisions import REVISION_ROWS, REVISIONS, count_rows, fill_tables, list_uncovered
+from databases.revisions import REVISION_ROWS, REVISIONS, count_rows, fill_tables, insert_rows, list_uncovered
 from databases.samples import MERCHANT, make_payment
+from outbox import list_events
 from postgres import PostgresCluster
+from tollgate.catalog.events import name_payment_event
+from tollgate.catalog.results import RESULTS
 from tollgate.payments.ledger import UNTOUCHED, BalanceChange
-from tollgate.payments.payment import Outcome
+from tollgate.payments.payment import NATURES, Outcome, State
 from tollgate.store import migrating, postgres, sqlite
-from tollgate.store.database import WrongSchema
+from tollgate.store.database import Database, WrongSchema
 from tollgate.store.opening import open_database
 from tollgate.store.payments import find_payment, list_chain, start_follow_up_writes
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import COMPILERS, Dialect, Statement
+from tollgate.values import make_timed_id
 
 pytestmark = pytest.mark.anyio
 
@@ -185,17 +191,22 @@ async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
 # ---- from every earlier revision, with data in it ----
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-async def test_rows_of_every_revision_are_kept_and_can_be_used(
-    make_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, revision: str
-) -> None:
-    url = make_url()
-    with monkeypatch.context() as patch:
+@asynccontextmanager
+async def open_at(url: str, revision: str) -> AsyncIterator[Database]:
+    """Opens a store as the release of that revision would."""
+    with pytest.MonkeyPatch.context() as patch:
         for module in (migrating, postgres, sqlite):
             patch.setattr(module, "HEAD", revision)
         old = await open_database(url)
-        filled = await fill_tables(old, REVISION_ROWS[revision])
+        yield old
         await old.close()
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_rows_of_every_revision_are_kept_and_can_be_used(make_url: Callable[[], str], revision: str) -> None:
+    url = make_url()
+    async with open_at(url, revision) as old:
+        filled = await fill_tables(old, REVISION_ROWS[revision])
 
     db = await open_database(url)
 
@@ -208,6 +219,62 @@ async def test_rows_of_every_revision_are_kept_and_can_be_used(
     capture = make_payment(payment_type="CP", referenced_id=payment.id, chain_id=payment.id)
     assert await db.write(start_follow_up_writes(capture, [balance_change]), label="test")
     assert [row.position for row in await list_chain(db, MERCHANT, payment.id, 10)] == [1, 2]
+    await db.close()
+
+
+def make_paid(payment_id: str, payment_type: str, state: State, code: str) -> dict[str, Any]:
+    row = REVISION_ROWS["0010"]["payments"]
+    return {**row, "id": payment_id, "payment_type": payment_type, "state": int(state), "result_code": code}
+
+
+def make_told(subject_id: str, at: int, code: str, topic: str = "payment.completed") -> dict[str, Any]:
+    told = {"merchant_id": MERCHANT, "id": make_timed_id(at, subject_id), "subject_id": subject_id}
+    return {**told, "topic": topic, "created_at": at, "result_code": code}
+
+
+async def test_events_from_before_webhooks_get_the_names_of_the_catalogue(make_url: Callable[[], str]) -> None:
+    codes = [("DB", state, code) for state in (State.APPROVED, State.DECLINED) for code in RESULTS]
+    types = [(payment_type, State.APPROVED, "000.100.110") for payment_type in NATURES]
+    paid = {f"8a{place}": each for place, each in enumerate([*codes, *types])}
+    url = make_url()
+    async with open_at(url, "0010") as old:
+        await insert_rows(old, "payments", [make_paid(payment_id, *each) for payment_id, each in paid.items()])
+        await insert_rows(old, "outbox", [make_told(payment_id, 5, code) for payment_id, (*_, code) in paid.items()])
+
+    db = await open_database(url)
+
+    assert {event.subject_id: event.topic for event in await list_events(db, MERCHANT)} == {
+        payment_id: name_payment_event(payment_type, code, is_approved=state is State.APPROVED)
+        for payment_id, (payment_type, state, code) in paid.items()
+    }
+    await db.close()
+
+
+async def test_events_from_before_webhooks_are_numbered_and_counted(make_url: Callable[[], str]) -> None:
+    url = make_url()
+    async with open_at(url, "0010") as old:
+        payments = [
+            make_paid("waited", "DB", State.APPROVED, "000.100.110"),
+            make_paid("waits", "PA", State.WAITING, "000.200.000"),
+            make_paid("started", "DB", State.STARTED, ""),
+        ]
+        await insert_rows(old, "payments", payments)
+        told = [make_told("waited", at, code) for at, code in ((30, "000.100.110"), (7, "000.200.000"))]
+        told += [make_told("waits", 8, "000.200.000"), make_told("card", 9, "000.100.110", "registration.created")]
+        # An event of another merchant counts for that one.
+        told.append(make_told("waits", 9, "000.200.000") | {"merchant_id": "8aff"})
+        await insert_rows(old, "outbox", told)
+
+    db = await open_database(url)
+
+    assert [(event.subject_id, event.sequence, event.topic) for event in await list_events(db, MERCHANT)] == [
+        ("waited", 1, "payment.pending"),
+        ("waits", 1, "payment.pending"),
+        ("card", 1, "registration.created"),
+        ("waited", 2, "payment.succeeded"),
+    ]
+    found = [await find_payment(db, MERCHANT, name) for name in ("waited", "waits", "started")]
+    assert [payment.events for payment in found if payment] == [2, 1, 0]
     await db.close()
 
 

@@ -64,6 +64,16 @@ def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]
     return output.texts
 
 
+def execute_beside(revision_path: str) -> None:
+    """Executes the statements that stand beside a revision, in the file of the database that is migrated."""
+    from alembic import op
+
+    statements = Path(revision_path).with_suffix(f".{op.get_context().dialect.name}.sql").read_text("utf-8")
+    for statement in statements.split(";"):
+        if statement.strip():
+            op.execute(statement.strip())
+
+
 def refuse_unreleased(revision: str | None) -> None:
     """Raises for a database that was made before the first release, whose tables nothing upgrades."""
     if revision is not None and revision < FIRST:
