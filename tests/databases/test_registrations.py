@@ -18,6 +18,7 @@ from tollgate.catalog.rule import Situation
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import read_registration_order
+from tollgate.flows.deliver import render_payload
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
 from tollgate.flows.verify import verify
 from tollgate.operations.accounts import open_registration
@@ -44,6 +45,12 @@ CARD = [
     ("customer.givenName", "Jane"),
     ("customer.surname", "Jones"),
 ]
+ACCOUNT = {
+    **{name: "" for name, _ in CARD},
+    "paymentBrand": "DIRECTDEBIT_SEPA",
+    "bankAccount.holder": "Jane Jones",
+    "bankAccount.iban": "DE89370400440532013000",
+}
 CROWD = 6
 
 
@@ -112,6 +119,38 @@ async def test_a_life_is_announced_step_by_step(bank: Bank) -> None:
         ("registration.updated", "000.100.110"),
         ("registration.deleted", "000.100.110"),
     ]
+
+
+async def list_payloads(bank: Bank, registration_id: str) -> list[Any]:
+    """Returns the payloads of a registration's events, each rendered now."""
+    events = [each for each in await list_events(bank.app.database, MERCHANT.id) if each.subject_id == registration_id]
+    return [orjson.loads((await render_payload(bank.app, event))[0]) for event in events]
+
+
+async def test_the_event_of_a_deletion_shows_the_token_and_the_summary_of_its_card_alone(bank: Bank) -> None:
+    registration_id, _ = await keep(bank)
+    [created] = await list_payloads(bank, registration_id)
+    await remove(bank, registration_id)
+
+    deleted = (await list_payloads(bank, registration_id))[-1]
+
+    card = {"bin": "420000", "last4Digits": "0000", "expiryMonth": "05", "expiryYear": "2034"}
+    assert (created["id"], created["card"]) == (registration_id, {**card, "holder": "Jane Jones"})
+    assert created["customer"] == {"givenName": "Jane", "surname": "Jones"}
+    answered = {"id", "paymentBrand", "result", "card", "risk", "buildNumber", "timestamp", "ndc"}
+    assert deleted.keys() == {*answered, "authentication", "channelName"}
+    assert (deleted["id"], deleted["card"]) == (registration_id, card)
+    assert deleted["authentication"] == {"entityId": CHANNEL.id}
+
+
+async def test_the_event_of_a_deletion_shows_nothing_of_a_bank_account(bank: Bank) -> None:
+    registration_id, _ = await keep(bank, None, **ACCOUNT)
+    await remove(bank, registration_id)
+
+    deleted = (await list_payloads(bank, registration_id))[-1]
+
+    assert (deleted["id"], deleted["paymentBrand"]) == (registration_id, "DIRECTDEBIT_SEPA")
+    assert not {"bankAccount", "card", "customer"} & deleted.keys()
 
 
 async def test_two_changes_in_one_microsecond_are_two_events(bank: Bank) -> None:
