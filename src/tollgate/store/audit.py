@@ -14,17 +14,7 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
-from tollgate.store import (
-    authentications,
-    bank_files,
-    checkouts,
-    instructions,
-    links,
-    registrations,
-    schedules,
-    schema,
-    webhooks,
-)
+from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.events import Event
@@ -33,6 +23,7 @@ from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.jobs import Job
 from tollgate.store.payments import PAYMENTS as PAYMENT_ROWS
 from tollgate.store.statements import Statement
+from tollgate.store.webhooks import WEBHOOKS as WEBHOOK_ROWS
 from tollgate.values import Instant, MerchantId
 
 A = TypeVar("A")
@@ -178,7 +169,7 @@ SCHEDULES = _audit_decoded(schedules.SCHEDULES)
 RUNS = AuditedTable(schedules.RUNS.columns, _make_reader(schedules.RUNS, AuditedRun), key=schedules.RUNS.key)
 CHECKOUTS = _audit_decoded(checkouts.CHECKOUTS)
 LINKS = _audit_decoded(links.LINKS)
-WEBHOOKS = _audit_decoded(webhooks.WEBHOOKS)
+WEBHOOKS = _audit_decoded(WEBHOOK_ROWS)
 
 
 # ---- chains ----
