@@ -20,7 +20,7 @@ from databases.revisions import REVISION_ROWS, REVISIONS, count_rows, fill_table
 from databases.samples import MERCHANT, make_payment
 from outbox import list_events
 from postgres import PostgresCluster
-from tollgate.catalog.events import name_payment_event
+from tollgate.catalog.events import choose_payment_event
 from tollgate.catalog.results import RESULTS
 from tollgate.payments.ledger import UNTOUCHED, BalanceChange
 from tollgate.payments.payment import NATURES, Outcome, State
@@ -244,7 +244,7 @@ async def test_events_from_before_webhooks_get_the_names_of_the_catalogue(make_u
     db = await open_database(url)
 
     assert {event.subject_id: event.topic for event in await list_events(db, MERCHANT)} == {
-        payment_id: name_payment_event(payment_type, code, is_approved=state is State.APPROVED)
+        payment_id: choose_payment_event(payment_type, code, is_approved=state is State.APPROVED)
         for payment_id, (payment_type, state, code) in paid.items()
     }
     await db.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog.events import EVENT_ROWS, SUBSCRIBED_TYPES, SUBSCRIPTIONS, EventType, name_payment_event
+from tollgate.catalog.events import EVENT_ROWS, SUBSCRIBED_TYPES, SUBSCRIPTIONS, EventType, choose_payment_event
 from tollgate.catalog.results import RESULTS, is_pending, is_review
 from tollgate.contract.schedules import SCHEDULED_BY
 from tollgate.payments.payment import NATURES
@@ -31,7 +31,7 @@ def test_a_name_begins_with_the_object_that_it_is_about() -> None:
 def test_every_payment_type_has_its_event_for_every_result(payment_type: str) -> None:
     results = [(APPROVED, True), (PENDING, False), (REVIEW, True), (DECLINED, False)]
 
-    approved, *others = [name_payment_event(payment_type, code, is_approved=good) for code, good in results]
+    approved, *others = [choose_payment_event(payment_type, code, is_approved=good) for code, good in results]
 
     assert EVENT_ROWS[approved].type is EventType.PAYMENT
     assert f"`{payment_type}`" in EVENT_ROWS[approved].occasion
@@ -40,7 +40,7 @@ def test_every_payment_type_has_its_event_for_every_result(payment_type: str) ->
 
 @pytest.mark.parametrize("is_approved", [False, True])
 def test_every_result_code_has_an_event(is_approved: bool) -> None:
-    named = {code: name_payment_event("DB", code, is_approved=is_approved) for code in RESULTS}
+    named = {code: choose_payment_event("DB", code, is_approved=is_approved) for code in RESULTS}
 
     assert {code for code, name in named.items() if name == "payment.pending"} == {*filter(is_pending, RESULTS)}
     reviewed = {code for code, name in named.items() if name == "payment.review"}
