@@ -60,7 +60,12 @@ async def queue(db: Database, webhook: Webhook, event_ids: list[str], due_at: in
 
 async def lease(db: Database, owner: str = "me", *, limit: int = 100, **changes: Any) -> list[Delivery]:
     """Leases as a living worker, at a time when all is due."""
-    asked = {"now": NOON + 1000 * MINUTE, "wall_now": NOON, "is_ordered": False, "webhook_id": ENDPOINT.id} | changes
+    asked: dict[str, Any] = {
+        "now": NOON + 1000 * MINUTE,
+        "wall_now": NOON,
+        "is_ordered": False,
+        "webhook_id": ENDPOINT.id,
+    } | changes
     await deliveries.keep_alive(db, owner, asked["wall_now"], asked["wall_now"] + ALIVE)
     webhook_id = asked.pop("webhook_id")
     return await deliveries.lease_deliveries(db, webhook_id, owner=owner, limit=limit, **asked)

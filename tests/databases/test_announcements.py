@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
@@ -32,7 +33,7 @@ def announce_completion(completion: Completion, notification_url: str | None = N
 
 
 def wait_for_shopper(payment: Payment) -> Completion:
-    waiting = {"state": State.WAITING, "outcome": Outcome.WAITING, "result_code": "000.200.000"}
+    waiting: dict[str, Any] = {"state": State.WAITING, "outcome": Outcome.WAITING, "result_code": "000.200.000"}
     return announce_completion(make_completion(payment, **waiting))
 
 

@@ -274,16 +274,20 @@ async def test_an_ended_delivery_does_not_end_again(db: Database) -> None:
 # ---- age ----
 
 
-async def test_the_oldest_event_that_was_not_delivered_is_found(db: Database) -> None:
+async def test_the_oldest_event_that_was_not_passed_on_or_not_delivered_is_found(db: Database) -> None:
     assert await deliveries.find_oldest(db) is None
     old, young = make_event(), make_event()
-    await queue(db, ENDPOINT, await announce(db, young, old))
+    ids = await announce(db, young, old)
     assert await deliveries.find_oldest(db) == old.created_at
 
-    [first] = [each for each in await lease(db) if each.event_id == old.id]
-    await end(db, first, state=DELIVERED)
+    await queue(db, ENDPOINT, ids)
+    await pass_on(db, ids)
+    assert await deliveries.find_oldest(db) == old.created_at
 
-    assert await deliveries.find_oldest(db) == young.created_at
+    leased = {each.event_id: each for each in await lease(db)}
+    for event, oldest in ((old, young.created_at), (young, None)):
+        await end(db, leased[event.id], state=DELIVERED)
+        assert await deliveries.find_oldest(db) == oldest
 
 
 async def test_old_rows_are_purged_a_batch_at_a_time_and_young_ones_stay(db: Database) -> None:

@@ -214,7 +214,12 @@ _delete_pending = Statement(
         _is_pending,
     )
 )
-_oldest = Statement(sa.select(sa.func.min(deliveries.c.queued_at)).where(_is_pending))
+_oldest = Statement(
+    sa.union_all(
+        sa.select(sa.func.min(deliveries.c.queued_at)).where(_is_pending),
+        sa.select(sa.func.min(announcements.c.created_at)).where(sa.text(f"announcements.{PENDING_ANNOUNCEMENT}")),
+    )
+)
 
 
 def end_delivery_writes(delivery: Delivery, ended: Delivery, attempts: Sequence[DeliveryAttempt]) -> list[Write]:
@@ -228,9 +233,8 @@ def drop_deliveries_writes(webhook: Webhook) -> list[Write]:
 
 
 async def find_oldest(db: Database) -> Instant | None:
-    """Finds the time of the oldest event that was not delivered yet."""
-    row = await db.fetch_one(_oldest, {})
-    return None if row is None else row[0]
+    """Finds the time of the oldest event that was not passed on or not delivered yet."""
+    return min((row[0] for row in await db.fetch(_oldest, {}) if row[0] is not None), default=None)
 
 
 # ---- reading ----

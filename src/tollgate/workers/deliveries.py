@@ -16,6 +16,7 @@ from tollgate.payments.webhooks import Delivery, Webhook, WebhookState
 from tollgate.store import deliveries
 from tollgate.values import SECOND, Instant, MerchantId, make_id
 from tollgate.workers.loop import run_guarded
+from tollgate.workers.metrics import count_delivery
 
 _log = logging.getLogger("tollgate.webhooks")
 
@@ -205,6 +206,7 @@ class Lanes:
         finally:
             if attempted is None:
                 self._broken.append((delivery, webhook))
+        count_delivery(is_success=attempted.is_success)
         if webhook is not None and breaker.note(self._app.clock.now(), is_success=attempted.is_success):
             facts = {"webhook": webhook.id, "failure": attempted.failure}
             _log.warning("webhook breaker opened" if breaker.is_open else "webhook breaker closed", extra=facts)

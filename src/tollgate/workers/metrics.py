@@ -1,0 +1,25 @@
+"""Shows deliveries of events to operators, as metrics for Prometheus. Requests are counted where they are answered."""
+
+from prometheus_client import Counter, Gauge
+
+from tollgate.operations.app import App
+from tollgate.store.deliveries import find_oldest
+from tollgate.values import SECOND
+
+_DELIVERIES = Counter("tollgate_webhook_deliveries", "Attempts to deliver an event, by result.", ("result",))
+_OLDEST = Gauge(
+    "tollgate_webhook_oldest_undelivered_seconds",
+    "Age of the oldest event that was not delivered yet; 0 where there is none.",
+    # All processes measure the same, so the last of them is right, also where another one has died.
+    multiprocess_mode="mostrecent",
+)
+
+
+def count_delivery(*, is_success: bool) -> None:
+    _DELIVERIES.labels("delivered" if is_success else "failed").inc()
+
+
+async def measure_oldest(app: App) -> int:
+    oldest = await find_oldest(app.database)
+    _OLDEST.set(0 if oldest is None else max(0, app.clock.now() - oldest) / SECOND)
+    return 0
