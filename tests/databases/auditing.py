@@ -37,6 +37,8 @@ TABLES = (
     "schedules",
     "schedule_runs",
     "checkouts",
+    "announcements",
+    "deliveries",
 )
 
 

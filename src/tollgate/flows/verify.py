@@ -109,6 +109,15 @@ def _may_announce(event: Event, payment: Payment) -> bool:
     return is_whole and was_open and event.created_at <= payment.completed_at
 
 
+def check_announced(
+    _keyring: Keyring, row: audited.AuditedAnnouncement | audited.AuditedDelivery, event_ids: set[str]
+) -> Iterator[auditing.Flaw]:
+    """Checks an announcement or a delivery that is still to be made."""
+    event_id = row.event_id if isinstance(row, audited.AuditedDelivery) else row.id
+    if event_id not in event_ids:
+        yield Proof.EVENT, f"there is no event {event_id}"
+
+
 def check_job(_keyring: Keyring, job: jobs.Job, payments: auditing.AuditedPayments) -> Iterator[auditing.Flaw]:
     is_recovery = job.topic in _RECOVERY_TASKS
     if is_recovery and job.subject_id not in payments:
@@ -164,6 +173,18 @@ TABLES = (
         reads=(auditing.read_by_ids(audited.PAYMENTS.list_by_ids, lambda record: [record.payment_id]),),
         check=check_idempotency_record,
         get_row_id=lambda record: f"{record.channel_id}/{record.key}",
+    ),
+    auditing.Table(
+        name="announcements",
+        walk=audited.ANNOUNCEMENTS.walk,
+        reads=(auditing.read_by_ids(audited.EVENTS.list_ids, lambda announcement: [announcement.id]),),
+        check=check_announced,
+    ),
+    auditing.Table(
+        name="deliveries",
+        walk=audited.DELIVERIES.walk,
+        reads=(auditing.read_by_ids(audited.EVENTS.list_ids, lambda delivery: [delivery.event_id]),),
+        check=check_announced,
     ),
     *verify_methods.TABLES,
     *verify_registrations.TABLES,

@@ -14,8 +14,18 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
-from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
-from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, Codec, T, bind, is_among_ids, spread_ids
+from tollgate.store import (
+    authentications,
+    bank_files,
+    checkouts,
+    deliveries,
+    instructions,
+    links,
+    registrations,
+    schedules,
+    schema,
+)
+from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, ZERO, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.events import Event
 from tollgate.store.hot import Row
@@ -46,6 +56,7 @@ class AuditedTable(Generic[A]):
         rows_max: int = PAGE,
     ) -> None:
         self._columns, self._read, self._rows_max = columns, read, rows_max
+        self.where = where
         self.table: sa.Table = columns[0].table
         names = [column.name for column in columns]
         keys = [self.table.c[name] for name in key]
@@ -124,6 +135,22 @@ class AuditedRun(msgspec.Struct, frozen=True):
     value: Run | None
 
 
+class AuditedAnnouncement(msgspec.Struct, frozen=True):
+    merchant_id: MerchantId
+    id: str
+
+
+class AuditedDelivery(msgspec.Struct, frozen=True):
+    merchant_id: MerchantId
+    webhook_id: str
+    subject_id: str
+    event_id: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.webhook_id or 'notificationUrl'}/{self.event_id}"
+
+
 def _make_reader(codec: Codec[Any], struct: type[S], *more: sa.Column[Any]) -> Callable[[Row], S]:
     """Makes a function that reads a struct of columns as they are found, whose last member is the decoded row."""
     names = (*codec.names, *[column.name for column in more])
@@ -143,11 +170,12 @@ def _audit_decoded(codec: Codec[T]) -> AuditedTable[AuditedRow[T]]:
     return AuditedTable(codec.columns, _make_reader(codec, AuditedRow))
 
 
-def _audit_raw(table: sa.Table, struct: type[S], key: Sequence[str] = BY_ID) -> AuditedTable[S]:
+def _audit_raw(
+    table: sa.Table, struct: type[S], key: Sequence[str] = BY_ID, where: sa.ColumnElement[bool] | None = None
+) -> AuditedTable[S]:
     names = struct.__struct_fields__
-    return AuditedTable(
-        [table.c[name] for name in names], lambda row: struct(**dict(zip(names, row, strict=True))), key
-    )
+    columns, conditions = [table.c[name] for name in names], [] if where is None else [where]
+    return AuditedTable(columns, lambda row: struct(**dict(zip(names, row, strict=True))), key, *conditions)
 
 
 _read_payment_row = _make_reader(PAYMENT_ROWS, AuditedPayment)
@@ -170,6 +198,11 @@ RUNS = AuditedTable(schedules.RUNS.columns, _make_reader(schedules.RUNS, Audited
 CHECKOUTS = _audit_decoded(checkouts.CHECKOUTS)
 LINKS = _audit_decoded(links.LINKS)
 WEBHOOKS = _audit_decoded(WEBHOOK_ROWS)
+# Those that are over refer to nothing that is still needed.
+ANNOUNCEMENTS = _audit_raw(schema.announcements, AuditedAnnouncement, where=schema.announcements.c.is_pending == ONE)
+DELIVERIES = _audit_raw(
+    schema.deliveries, AuditedDelivery, deliveries.DELIVERIES.key, where=schema.deliveries.c.state == ZERO
+)
 
 
 # ---- chains ----
@@ -268,8 +301,8 @@ _announced = Statement(
 )
 _walked = (PAYMENTS, ENTRIES, EVENTS, JOBS, IDEMPOTENCY_RECORDS, AUTHENTICATIONS, INSTRUCTIONS, FILES)
 _counts = {
-    each.table.name: Statement(sa.select(sa.func.count()).select_from(each.table))
-    for each in (*_walked, REGISTRATIONS, SCHEDULES, RUNS, CHECKOUTS, LINKS, WEBHOOKS)
+    each.table.name: Statement(sa.select(sa.func.count()).select_from(each.table).where(*each.where))
+    for each in (*_walked, REGISTRATIONS, SCHEDULES, RUNS, CHECKOUTS, LINKS, ANNOUNCEMENTS, DELIVERIES, WEBHOOKS)
 }
 
 
