@@ -61,6 +61,8 @@ _ROWS = (
 )
 EVENT_ROWS: Mapping[str, EventRow] = MappingProxyType({row.name: row for row in _ROWS})
 
+EVENTFUL_PAYMENT_TYPES = tuple(code for code, row in PAYMENT_TYPES.items() if row.event)
+
 SUBSCRIBED_TYPES = (EventType.PAYMENT, EventType.REGISTRATION, EventType.SCHEDULE, EventType.RISK)
 SUBSCRIPTIONS = frozenset({*SUBSCRIBED_TYPES, *(row.name for row in _ROWS if row.type is not EventType.TEST)})
 """The words by which an endpoint chooses its events: a type, or the name of one event."""

@@ -75,6 +75,10 @@ class Limits:
     notification_timeout_s: float = 10.0
     webhook_timeout_s: float = 30.0
     webhooks_per_merchant_max: int = 50
+    webhook_url_length_max: int = 2048
+    webhook_retries_max: int = 50
+    webhook_overlap_hours_max: int = 720
+    attempts_shown_max: int = 200
     delivery_lifetime: Instant = 30 * DAY
     """A delivery is tried, and its record kept, for so long."""
     lane_width: int = 32

@@ -18,6 +18,7 @@ _PER_ID = 200
 _READS = 120
 _STORED_READS = 1_000
 _LISTS = 120
+_TESTS = 20
 _PAGES = 3_000
 """Shoppers of one carrier may share an address, and every page asks several times."""
 WRONG_TOKEN = "wrong_token"
@@ -83,6 +84,14 @@ _ROWS = (
     Throttle("query", "id", _READS, has_rules=True),
     Throttle("query_list", "entity", _LISTS, has_rules=True),
     Throttle("reconciliations", "entity", _LISTS, has_rules=True),
+    Throttle("create_webhook", "entity", _LISTS),
+    Throttle("list_webhooks", "entity", _LISTS),
+    Throttle("read_webhook", "id", _READS),
+    Throttle("update_webhook", "id", _PER_ID),
+    Throttle("delete_webhook", "id", _PER_ID),
+    # Each one makes this host call the address of the endpoint.
+    Throttle("test_webhook", "id", _TESTS),
+    Throttle("rotate_webhook", "id", _TESTS),
     Throttle("result_codes", "address", _LISTS),
     Throttle("describe_form", "address", _PAGES),
     Throttle("send_to_provider", "address", _PAGES),

@@ -1,15 +1,13 @@
 """The command bank: exports files for banks and imports their returns. What a return does is decided in `flows`."""
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from tollgate.catalog.return_reasons import RETURN_REASONS
-from tollgate.cli.program import STORE_FLAGS, open_store, program, read_settings, with_settings, with_store
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, with_app, with_settings, with_store
 from tollgate.connectors import sepa_files, sepa_returns
 from tollgate.flows.sepa_files import export_file, take_returns
 from tollgate.operations.app import App
@@ -17,9 +15,6 @@ from tollgate.payments.merchants import Creditor
 from tollgate.store import bank_files, instructions, merchants
 from tollgate.store.database import Database
 from tollgate.values import render_hundredths, render_timestamp, to_datetime
-from tollgate.wiring import open_app
-
-_T = TypeVar("_T")
 
 FOUND, NOT_READ = 1, 2
 
@@ -27,24 +22,6 @@ FOUND, NOT_READ = 1, 2
 @program.group()
 def bank() -> None:
     """Files for banks, and what banks send back."""
-
-
-def with_app(flags: dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:
-    settings = read_settings(flags)
-
-    async def run() -> _T:
-        # The store first: a wrong folder lacks the keys too, and the message about the store names the folder.
-        async with open_store(settings, read_only=True):
-            pass
-        app, wires = await open_app(settings, exclusive=False)
-        try:
-            await app.merchants.refresh(app.database)
-            return await work(app)
-        finally:
-            await wires.close()
-            await app.database.close()
-
-    return asyncio.run(run())
 
 
 @bank.command("files")

@@ -4,6 +4,7 @@ The commands are in the files beside this one.
 """
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -12,15 +13,21 @@ import click
 
 from tollgate import __version__
 from tollgate.config import SETTINGS, Settings, load_settings
+from tollgate.operations.app import App
 from tollgate.store import opening
 from tollgate.store.database import Database
+from tollgate.values import InvalidParameters, Refusal
 from tollgate.web.callers import configure_throttles
+from tollgate.wiring import open_app
 
 _T = TypeVar("_T")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 STORE_FLAGS = ("data", "database", "environment", "key_file", "allow_plain_loopback")
 """The settings of every command that opens the store."""
+
+SENDING_FLAGS = (*STORE_FLAGS, "outbound_ports", "outbound_ca")
+"""The settings of every command that also sends to addresses that merchants gave."""
 
 
 def with_settings(*members: str) -> Callable[[_Command], _Command]:
@@ -78,6 +85,36 @@ def with_store(
             return await work(database, chosen)
 
     return asyncio.run(run())
+
+
+def spell_option(name: str) -> str:
+    """Returns the option of a parameter: `--payment-types` for `paymentTypes`."""
+    return "--" + "".join(f"-{each.lower()}" if each.isupper() else each for each in name)
+
+
+def with_app(settings: Settings | dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:
+    """Runs a command's work with everything that flows need; what they refuse is printed in one line."""
+    chosen = settings if isinstance(settings, Settings) else read_settings(settings)
+
+    async def run() -> _T:
+        # The store first: a wrong folder lacks the keys too, and the message about the store names the folder.
+        async with open_store(chosen, read_only=True):
+            pass
+        app, wires = await open_app(chosen, exclusive=False)
+        try:
+            await app.merchants.refresh(app.database)
+            return await work(app)
+        finally:
+            await wires.close()
+            await app.database.close()
+
+    try:
+        return asyncio.run(run())
+    except InvalidParameters as invalid:
+        lines = [f"{spell_option(fault.name)}: {fault.message}" for fault in invalid.faults]
+        raise click.UsageError("\n".join(lines)) from None
+    except Refusal as refusal:
+        sys.exit(f"tollgate: {refusal.detail or refusal.result.description}")
 
 
 @click.group()

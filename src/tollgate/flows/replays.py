@@ -6,7 +6,7 @@ import msgspec
 
 from tollgate.catalog.events import EVENT_ROWS
 from tollgate.operations.app import App
-from tollgate.payments.webhooks import DeliveryState, Webhook
+from tollgate.payments.webhooks import Delivery, DeliveryState, Webhook
 from tollgate.store import deliveries, events
 from tollgate.store import replays as store_replays
 from tollgate.values import Instant, MerchantId, make_id, make_timed_id
@@ -33,13 +33,51 @@ class EventFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return is_typed and self.subject_id in (None, event.subject_id)
 
 
-async def walk_events(app: App, merchant_id: MerchantId, wanted: EventFilter) -> AsyncIterator[list[events.Event]]:
-    """Yields pages of the events that are wanted, oldest first; the status is not looked at."""
+async def walk_events(
+    app: App, merchant_id: MerchantId, wanted: EventFilter, *, is_newest_first: bool = False
+) -> AsyncIterator[list[events.Event]]:
+    """Yields pages of the events that are wanted; the status is not looked at."""
     last = make_timed_id(wanted.since, "")
     end = make_timed_id(wanted.until, "") if wanted.until is not None else "g"
-    while page := await events.list_events(app.database, merchant_id, last, end, _PAGE):
-        last = page[-1].id
+    while page := await events.list_events(
+        app.database, merchant_id, last, end, _PAGE, is_newest_first=is_newest_first
+    ):
+        last, end = (last, page[-1].id) if is_newest_first else (page[-1].id, end)
         yield [event for event in page if wanted.has(event)]
+
+
+class SentEvent(msgspec.Struct, frozen=True):
+    """An event and its deliveries to the endpoints of its merchant."""
+
+    event: events.Event
+    deliveries: tuple[Delivery, ...]
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        return tuple(sorted({each.state.name.lower() for each in self.deliveries})) or (NEVER,)
+
+
+async def list_sent(app: App, merchant_id: MerchantId, wanted: EventFilter, limit: int) -> list[SentEvent]:
+    """Lists the newest events that are wanted, newest first; one delivery with the status is enough."""
+    found: list[SentEvent] = []
+    async for page in walk_events(app, merchant_id, wanted, is_newest_first=True):
+        for event in page:
+            sent = await get_sent(app, event)
+            if wanted.status is None or wanted.status in sent.statuses:
+                found.append(sent)
+            if len(found) == limit:
+                return found
+    return found
+
+
+async def get_sent(app: App, event: events.Event) -> SentEvent:
+    found = await deliveries.list_deliveries(app.database, event.merchant_id, event.subject_id, event.id)
+    return SentEvent(event, tuple(found))
+
+
+async def list_receivers(app: App, event: events.Event) -> list[Webhook]:
+    """Lists the endpoints for which events are kept and that want this one."""
+    return [each for each in app.merchants.list_webhooks(event.merchant_id) if await _is_for(app, each, event)]
 
 
 async def list_replayed(app: App, webhook: Webhook, wanted: EventFilter) -> list[str]:

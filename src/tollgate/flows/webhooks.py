@@ -6,7 +6,7 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, make_invalid
 from tollgate.contract.events import render_test_payload
 from tollgate.flows.deliver import Attempted, attempt
 from tollgate.operations.app import App
@@ -15,7 +15,7 @@ from tollgate.payments.webhooks import Delivery, Webhook, WebhookState
 from tollgate.store import deliveries
 from tollgate.store import webhooks as store_webhooks
 from tollgate.store.events import Event
-from tollgate.values import SECOND, Instant, MerchantId, Refusal, Secret, make_id, make_timed_id
+from tollgate.values import SECOND, Conflict, Fault, Instant, MerchantId, Refusal, Secret, make_id, make_timed_id
 from tollgate.vault.webhooks import WebhookSecrets, make_secrets, rotate_secrets
 
 _TEST_EVENT = "webhook.test"
@@ -33,8 +33,10 @@ async def add_webhook(
 ) -> NewWebhook:
     """Adds an endpoint, which is inactive until it is tested.
 
-    terms: further members of a `Webhook`.
+    terms: further members of a `Webhook`. A listener has no address.
     """
+    if not terms.get("is_listener"):
+        _refuse_address(app, url)
     if len(await store_webhooks.list_webhooks(app.database, merchant_id)) >= LIMITS.webhooks_per_merchant_max:
         detail = f"a merchant has at most {LIMITS.webhooks_per_merchant_max} webhooks"
         raise Refusal(get_result(codes.INVALID_REQUEST), detail)
@@ -52,9 +54,26 @@ async def add_webhook(
     return NewWebhook(webhook, secrets)
 
 
-async def change_webhook(app: App, webhook: Webhook, **terms: Any) -> bool:
-    """Changes members of an endpoint; False where somebody else changed it at the same time."""
-    return await store_webhooks.update_webhook(app.database, msgspec.structs.replace(webhook, **terms))
+async def change_webhook(app: App, webhook: Webhook, **terms: Any) -> Webhook:
+    """Changes members of an endpoint and returns it. With another address it is inactive until it is tested again."""
+    if terms.get("url", webhook.url) != webhook.url:
+        _refuse_address(app, terms["url"])
+        terms |= {"state": WebhookState.INACTIVE, "reason": "the address was changed"}
+    changed = msgspec.structs.replace(webhook, **terms)
+    if not await store_webhooks.update_webhook(app.database, changed):
+        raise _make_conflict()
+    return changed
+
+
+def _refuse_address(app: App, url: str) -> None:
+    """Refuses an address that can never be sent to; what its name resolves to is checked for each connection."""
+    rule = app.notifier.check_address(url)
+    if rule is not None:
+        raise make_invalid(Fault("url", rule))
+
+
+def _make_conflict() -> Conflict:
+    return Conflict(get_result(codes.REQUEST_IN_PROGRESS), "somebody else changed the webhook at the same time")
 
 
 async def test_webhook(app: App, webhook: Webhook) -> Attempted:
@@ -85,17 +104,29 @@ async def test_webhook(app: App, webhook: Webhook) -> Attempted:
     return attempted
 
 
-async def rotate_webhook(
-    app: App, webhook: Webhook, overlap_s: int, *, secret: Secret | None = None
-) -> NewWebhook | None:
-    """Gives an endpoint new secrets, beside which the present ones stay live for a while.
-
-    Returns None where somebody else changed the endpoint at the same time.
-    """
+async def rotate_webhook(app: App, webhook: Webhook, overlap_s: int, *, secret: Secret | None = None) -> NewWebhook:
+    """Gives an endpoint new secrets, beside which the present ones stay live for a while."""
     until: Instant = app.clock.now() + overlap_s * SECOND
     secrets = rotate_secrets(open_webhook(app, webhook), app.random_bytes, until, secret)
     changed = seal_webhook(app, webhook, secrets)
-    return NewWebhook(changed, secrets) if await store_webhooks.update_webhook(app.database, changed) else None
+    if not await store_webhooks.update_webhook(app.database, changed):
+        raise _make_conflict()
+    return NewWebhook(changed, secrets)
+
+
+_MOVES = {
+    WebhookState.PAUSED: (WebhookState.ACTIVE,),
+    WebhookState.ACTIVE: (WebhookState.PAUSED,),
+}
+"""The states from which the owner of an endpoint may move it to another; the other moves need a test."""
+
+
+async def move_webhook(app: App, webhook: Webhook, state: WebhookState) -> bool:
+    """Pauses an endpoint, or lets a paused one be active again; False in all other states."""
+    if webhook.state not in _MOVES[state]:
+        return False
+    reason = "paused by its owner" if state is WebhookState.PAUSED else ""
+    return await store_webhooks.set_webhook_state(app.database, webhook, state, reason)
 
 
 async def remove_webhook(app: App, webhook: Webhook) -> bool:

@@ -214,6 +214,11 @@ _delete_pending = Statement(
         _is_pending,
     )
 )
+_backlogs = Statement(
+    sa.select(deliveries.c.webhook_id, sa.func.count(), sa.func.min(deliveries.c.queued_at))
+    .where(deliveries.c.merchant_id == bind("of", deliveries.c.merchant_id), _is_pending)
+    .group_by(deliveries.c.webhook_id)
+)
 _oldest = Statement(
     sa.union_all(
         sa.select(sa.func.min(deliveries.c.queued_at)).where(_is_pending),
@@ -230,6 +235,11 @@ def end_delivery_writes(delivery: Delivery, ended: Delivery, attempts: Sequence[
 def drop_deliveries_writes(webhook: Webhook) -> list[Write]:
     """Deletes what was to be delivered to an endpoint that is removed."""
     return [Write(_delete_pending, {"of_merchant_id": webhook.merchant_id, "of_webhook_id": webhook.id})]
+
+
+async def list_backlogs(db: Database, merchant_id: MerchantId) -> dict[str, tuple[int, Instant]]:
+    """Returns how many deliveries each endpoint waits for, and the time of the oldest event among them."""
+    return {row[0]: (row[1], row[2]) for row in await db.fetch(_backlogs, {"of_merchant_id": merchant_id})}
 
 
 async def find_oldest(db: Database) -> Instant | None:

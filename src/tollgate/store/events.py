@@ -64,17 +64,14 @@ _pending = Statement(
     .order_by(announcements.c.id)
     .limit(LIMIT)
 )
-_page = Statement(
-    EVENTS.select(
-        outbox.c.merchant_id == bind("of", outbox.c.merchant_id),
-        outbox.c.id > sa.bindparam("last"),
-        outbox.c.id < sa.bindparam("end"),
-    )
-    .order_by(outbox.c.id)
-    .limit(LIMIT)
-)
-_newest = Statement(
-    EVENTS.select(outbox.c.merchant_id == bind("of", outbox.c.merchant_id)).order_by(outbox.c.id.desc()).limit(LIMIT)
+_between = EVENTS.select(
+    outbox.c.merchant_id == bind("of", outbox.c.merchant_id),
+    outbox.c.id > sa.bindparam("last"),
+    outbox.c.id < sa.bindparam("end"),
+).limit(LIMIT)
+_oldest_first, _newest_first = (
+    Statement(_between.order_by(outbox.c.id)),
+    Statement(_between.order_by(outbox.c.id.desc())),
 )
 _settle = Statement(
     sa.update(announcements)
@@ -103,14 +100,12 @@ async def list_pending(db: Database, limit: int) -> list[Announced]:
     return [Announced(EVENTS.decode(row[:width]), ANNOUNCEMENTS.decode(row[width:])) for row in rows]
 
 
-async def list_events(db: Database, merchant_id: MerchantId, last: str, end: str, limit: int) -> list[Event]:
-    """Lists events of a merchant with ids between two others, oldest first; ids begin with the time."""
+async def list_events(
+    db: Database, merchant_id: MerchantId, last: str, end: str, limit: int, *, is_newest_first: bool = False
+) -> list[Event]:
+    """Lists events of a merchant with ids between two others; ids begin with the time."""
     params = {"of_merchant_id": merchant_id, "last": last, "end": end, "limit": limit}
-    return await EVENTS.fetch(db, _page, params)
-
-
-async def list_newest_events(db: Database, merchant_id: MerchantId, limit: int) -> list[Event]:
-    return await EVENTS.fetch(db, _newest, {"of_merchant_id": merchant_id, "limit": limit})
+    return await EVENTS.fetch(db, _newest_first if is_newest_first else _oldest_first, params)
 
 
 def pass_on_writes(merchant_id: MerchantId, event_ids: Sequence[str]) -> list[Write]:

@@ -68,6 +68,11 @@ def rotate_secrets(
     )
 
 
+def show_secrets(secrets: WebhookSecrets) -> tuple[str, str]:
+    """Returns the clear secret and signing secret, for the places where a person is shown them on purpose."""
+    return secrets.secret.reveal(), secrets.signing.reveal()
+
+
 class _SealedSecrets(msgspec.Struct, frozen=True, omit_defaults=True):
     secret: str
     signing: str

@@ -42,6 +42,10 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class Notifier(Protocol):
+    def check_address(self, url: str) -> str | None:
+        """Returns the rule by which nothing can ever be sent to an address as it is written, or None."""
+        ...
+
     async def send(self, outgoing: Outgoing, timeout_s: float) -> Received:
         """Returns the answer, or raises Unsent, Forbidden or Silent, and nothing else."""
         ...
@@ -60,6 +64,13 @@ class HttpNotifier:
         self._look_up = look_up
         self._names: SystemNames | None = None
         self._session: aiohttp.ClientSession | None = None
+
+    def check_address(self, url: str) -> str | None:
+        try:
+            self._guard.read_address(url)
+        except Forbidden as refused:
+            return refused.rule
+        return None
 
     async def send(self, outgoing: Outgoing, timeout_s: float) -> Received:
         address = self._guard.read_address(outgoing.url)
