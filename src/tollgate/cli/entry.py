@@ -2,12 +2,12 @@
 
 import sys
 
-from tollgate.cli import auditing, bank, endpoints, events, keys, people, serving, wallets, webhooks
+from tollgate.cli import auditing, bank, endpoints, events, keys, listening, people, serving, wallets, webhooks
 from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
-COMMANDS = (serving, people, keys, auditing, bank, wallets, webhooks, endpoints, events)
+COMMANDS = (serving, people, keys, auditing, bank, wallets, webhooks, endpoints, events, listening)
 """The files add their commands when they are imported."""
 
 

@@ -78,6 +78,14 @@ def render_body(name: str, payload: bytes, fields: FieldChoice = FieldChoice.ALL
     return orjson.dumps({"type": row.type.value, **action, "payload": shown})
 
 
+def describe_body(body: bytes) -> str:
+    """Describes a body in a few words: the payment type, the amount and the result code, or the id of its object."""
+    payload: Json = orjson.loads(body)["payload"]
+    words = [payload.get(name) for name in ("paymentType", "amount", "currency")]
+    known = [*words, payload.get("result", {}).get("code")] if words[1] else [payload.get("id")]
+    return " ".join(str(word) for word in known if word)
+
+
 def _strip_customer(shown: Json) -> Json:
     kept = {word: value for word, value in shown.items() if word not in _CUSTOMER_WORDS}
     for word, member in _CUSTOMER_MEMBERS:

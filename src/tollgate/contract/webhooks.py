@@ -24,6 +24,9 @@ _SECRET = re.compile("[0-9A-Fa-f]{64}")
 _BOOLEANS = {"true": True, "false": False}
 _RETRY_S_MAX = LIMITS.delivery_lifetime // SECOND
 
+_SHOWN_WORDS, _SHOWN_LENGTH = 5, 40
+"""So much of what was sent is repeated in an answer."""
+
 _Read = Callable[[Sequence[str]], Any]
 
 
@@ -58,7 +61,8 @@ def _make_words_reader(valid: Iterable[str]) -> _Read:
         words = _split(values)
         unknown = [word for word in words if word not in known]
         if unknown:
-            raise ValueError(f"{', '.join(unknown)} is unknown: must be among [{', '.join(known)}]")
+            shown = ", ".join(word[:_SHOWN_LENGTH] for word in unknown[:_SHOWN_WORDS])
+            raise ValueError(f"{shown} is unknown: must be among [{', '.join(known)}]")
         return words
 
     return read
