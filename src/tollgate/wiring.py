@@ -6,6 +6,7 @@ It decides nothing about payments.
 import hashlib
 import logging
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,18 @@ async def make_sandbox_token(database: Database, keyring: Keyring, entity_id: st
     from tollgate.sandbox import tenant
 
     return await tenant.make_token(database, keyring, entity_id, **wanted)
+
+
+async def trigger_event(
+    app: App,
+    name: str,
+    entity_id: str | None,
+    send: Callable[[str, str, Mapping[str, str], Mapping[str, str]], Awaitable[Mapping[str, Any]]],
+) -> list[str]:
+    """Makes an event happen on a running test host, by requests with the credentials of its sandbox merchant."""
+    from tollgate.sandbox import tenant, triggers
+
+    base_url = await opening.get_setting(app.database, BASE_URL) or app.base_url
+    owner = await tenant.ensure_tenant(app.database, app.keyring, app.clock.now())
+    credentials = await tenant.welcome(app.database, app.keyring, owner, base_url)
+    return await triggers.run_trigger(app, name, credentials, entity_id, send)

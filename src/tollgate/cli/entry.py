@@ -2,12 +2,24 @@
 
 import sys
 
-from tollgate.cli import auditing, bank, endpoints, events, keys, listening, people, serving, wallets, webhooks
+from tollgate.cli import (
+    auditing,
+    bank,
+    endpoints,
+    events,
+    keys,
+    listening,
+    people,
+    serving,
+    triggering,
+    wallets,
+    webhooks,
+)
 from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
-COMMANDS = (serving, people, keys, auditing, bank, wallets, webhooks, endpoints, events, listening)
+COMMANDS = (serving, people, keys, auditing, bank, wallets, webhooks, endpoints, events, listening, triggering)
 """The files add their commands when they are imported."""
 
 

@@ -22,6 +22,7 @@ from tollgate.payments.webhooks import Delivery
 from tollgate.store.events import Event
 from tollgate.values import render_timestamp
 from tollgate.vault.webhooks import show_secrets
+from tollgate.workers import follow_clock
 
 _NAME = re.compile("[A-Za-z0-9._-]{1,64}")
 _TEXT = re.compile(r'("(?:[^"\\]|\\.)*")(: )?')
@@ -57,7 +58,7 @@ def listen_to_events(
         for word, value in shown.items():
             _print(f"{word:<14}{value}")
         _print(f"\nListening as {name}{f', forwarding to {forward_to}' if forward_to else ''}. Ctrl-C ends.\n")
-        await listen(app, listener, _Terminal(), forward_to=forward_to, limit=limit)
+        await listen(app, listener, _Terminal(), follow_clock, forward_to=forward_to, limit=limit)
 
     try:
         with_app(settings, run)

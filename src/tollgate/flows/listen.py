@@ -4,6 +4,7 @@ What a delivery looks like is decided in `deliver`, and how it is shown in the c
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 import msgspec
@@ -49,9 +50,17 @@ async def open_listener(app: App, merchant_id: MerchantId, name: str, **terms: A
 
 
 async def listen(
-    app: App, listener: Webhook, screen: Screen, *, forward_to: str | None = None, limit: int | None = None
+    app: App,
+    listener: Webhook,
+    screen: Screen,
+    follow: Callable[[App], Awaitable[object]],
+    *,
+    forward_to: str | None = None,
+    limit: int | None = None,
 ) -> None:
     """Shows deliveries as they come due, and forwards them where an address is given, until `limit` were shown.
+
+    follow: keeps the clock in step with that of the test host.
 
     A delivery that is shown or accepted is delivered. One that was not accepted is tried again like any other.
     """
@@ -59,6 +68,7 @@ async def listen(
     beating = asyncio.create_task(_beat(app, owner))
     try:
         while True:
+            await follow(app)
             leased = await deliveries.lease_deliveries(
                 app.database,
                 listener.id,
