@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from tollgate.catalog.payment_types import PAYMENT_TYPES
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
 from tollgate.catalog.results import is_pending, is_review
 
 
@@ -61,7 +61,9 @@ _ROWS = (
 )
 EVENT_ROWS: Mapping[str, EventRow] = MappingProxyType({row.name: row for row in _ROWS})
 
-EVENTFUL_PAYMENT_TYPES = tuple(code for code, row in PAYMENT_TYPES.items() if row.event)
+EVENTFUL_PAYMENT_TYPES = tuple(
+    code for code, row in PAYMENT_TYPES.items() if row.role not in (Role.REGISTERS, Role.SCHEDULES)
+)
 
 SUBSCRIBED_TYPES = (EventType.PAYMENT, EventType.REGISTRATION, EventType.SCHEDULE, EventType.RISK)
 SUBSCRIPTIONS = frozenset({*SUBSCRIBED_TYPES, *(row.name for row in _ROWS if row.type is not EventType.TEST)})
