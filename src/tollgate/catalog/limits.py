@@ -62,6 +62,12 @@ class Limits:
     simulated_session_lifetime: Instant = 30 * MINUTE
     simulated_session_memory: Instant = 30 * DAY
 
+    # The inboxes of a test host.
+    inboxes_max: int = 100
+    inbox_messages_max: int = 1000
+    """The number of messages of one inbox."""
+    inbox_memory: Instant = 7 * DAY
+
     # Mobile wallets.
     wallet_token_length_max: int = 65_536
     wallet_token_age: Instant = 15 * MINUTE

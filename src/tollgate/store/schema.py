@@ -538,6 +538,19 @@ inbox_messages = _make_table(
     sa.Column("target", TEXT, nullable=False),
     sa.Column("headers", TEXT, nullable=False),
     sa.Column("body", BYTES, nullable=False),
+    # It is NULL where the connection was reset instead.
     sa.Column("status", SMALL),
+    # The time that is never moved, with which timestamps of signatures are compared.
+    sa.Column("wall_at", WHOLE, nullable=False),
 )
 sa.Index("inbox_messages_by_age", inbox_messages.c.received_at)
+
+inboxes = _make_table(
+    "inboxes",
+    sa.Column("name", TEXT, primary_key=True),
+    sa.Column("used_at", WHOLE, nullable=False),
+    # JSON: what the inbox was told to answer; NULL where it answers as usual.
+    sa.Column("behaviour", TEXT),
+    # The requests to answer so, and -1 after the last one; NULL means all.
+    sa.Column("requests_left", WHOLE),
+)

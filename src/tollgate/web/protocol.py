@@ -7,6 +7,8 @@ read. What a request asks for is not known here.
 
 import asyncio
 from math import inf
+from socket import SO_LINGER, SOL_SOCKET
+from struct import pack
 from typing import Protocol, cast
 
 from tollgate.catalog import codes, results
@@ -30,7 +32,7 @@ class Application(Protocol):
         """Returns the answer to bytes that are no request, or to a body that is too large or too slow."""
 
     def conclude(self, context: request.RequestContext, reply: request.Reply | None) -> None:
-        """Records the end of a request; `reply` is None if the client left before the request was complete."""
+        """Records the end of a request; `reply` is None if the client left early or the connection was reset."""
 
 
 # Where a connection is, in the order of a request; looked at several times for each, so these are plain numbers.
@@ -224,6 +226,10 @@ class HttpConnection(asyncio.BufferedProtocol):
     def _finish(self, context: request.RequestContext, reply: request.Reply, *, is_body_unread: bool = False) -> None:
         """Write the answer; afterwards the connection is ready for the next request, or closed."""
         assert context.head is not None
+        if reply.is_reset:
+            self._application.conclude(context, None)
+            self._reset()
+            return
         is_last = self._is_last or reply.is_last or context.head.is_last or is_body_unread
         if self._rest and not is_last:
             is_last = not _begins_request(self._rest)
@@ -291,6 +297,14 @@ class HttpConnection(asyncio.BufferedProtocol):
             transport.write_eof()
         else:
             transport.close()
+
+    def _reset(self) -> None:
+        """Ends the connection so that the client sees a reset instead of the end of an answer."""
+        self._state, self._context, self._rest, self._deadline = _ENDED, None, b"", inf
+        if self._transport is not None:
+            # Without lingering, the system sends RST on closing.
+            self._transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
+            self._transport.abort()
 
     def _check_progress(self, now: float) -> None:
         transport = self._transport

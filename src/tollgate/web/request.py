@@ -36,6 +36,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The caller's, as far as it is known."""
     body: bytes = b""
     """The raw body, if the route does not take a form."""
+    target: bytes = b""
+    """The path and the query as they were sent."""
 
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)
@@ -62,6 +64,8 @@ class Reply(msgspec.Struct, frozen=True):
     headers: tuple[tuple[bytes, bytes], ...] = ()
     is_last: bool = False
     """The connection is closed after this reply, because the rest of the request was not read."""
+    is_reset: bool = False
+    """The connection is reset instead of being answered; only a test host does so, on request."""
 
     def __post_init__(self) -> None:
         for name, value in self.headers:

@@ -216,6 +216,7 @@ class Gateway:
             operation=row.operation,
             address=context.address,
             body=body if row.takes_bytes else b"",
+            target=head.target,
         )
         if row.access is _OPEN:
             self._throttles.check(row.operation, get_network(request.address), None)

@@ -2,7 +2,7 @@
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
-from tollgate.store import checkouts, events, idempotency, links, merchants, simulated_sessions
+from tollgate.store import checkouts, events, idempotency, inboxes, links, merchants, simulated_sessions
 from tollgate.store import deliveries as store_deliveries
 from tollgate.values import DAY
 from tollgate.workers import deliveries, jobs, metrics, upkeep
@@ -24,6 +24,7 @@ _REMOVALS = (
     ("undelivered events", 600.0, store_deliveries.purge_undelivered, LIMITS.delivery_lifetime),
     ("delivery attempts", 60.0, store_deliveries.purge_attempts, LIMITS.delivery_lifetime),
     ("simulated sessions", 600.0, simulated_sessions.purge_simulated_sessions, LIMITS.simulated_session_memory),
+    ("inbox messages", 600.0, inboxes.purge_inbox_messages, LIMITS.inbox_memory),
 )
 
 WORKERS = (

@@ -125,6 +125,11 @@ class Ending(msgspec.Struct, frozen=True):
         return code
 
     @property
+    def payment_id(self) -> str:
+        """The payment that was made; empty where there is none."""
+        return self.body.get("id", "") if _is_payment(self.body) else ""
+
+    @property
     def registration_id(self) -> str | None:
         """The registration that the shopper agreed to."""
         return self.body.get("registrationId")
@@ -240,7 +245,7 @@ def make_receipt(order: Order, ending: Ending) -> Receipt:
         ("Paid with" if mood == "good" else "Payment method", _render_method_name(ending.body)),
         ("Date", _render_time(ending.body)),
         ("Order number", order.reference),
-        ("Transaction number", ending.body.get("id", "") if _is_payment(ending.body) else ""),
+        ("Transaction number", ending.payment_id),
     )
     return Receipt(
         mood=mood,

@@ -13,13 +13,13 @@ import orjson
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import is_success
 from tollgate.operations.app import App
-from tollgate.sandbox.shop import options, orders
+from tollgate.sandbox.shop import arrivals, options, orders
 from tollgate.sandbox.tenant import SHOP
-from tollgate.values import MINUTE
+from tollgate.values import MINUTE, is_id
 from tollgate.web.pages.rendering import Pages, StaticFiles, make_form_page_headers, make_nonce
 from tollgate.web.request import Access, Reply, Request, Routes, see_other
 
-_CHECKOUT, _RESULT = f"{SHOP}/checkout", f"{SHOP}/result"
+_CHECKOUT, _RESULT, _ARRIVAL = f"{SHOP}/checkout", f"{SHOP}/result", f"{SHOP}/arrival"
 _PAGES = Pages(Path(__file__).parent / "pages")
 _FILES = StaticFiles(Path(__file__).parent / "files", f"{SHOP}/files")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
@@ -61,6 +61,7 @@ async def order_cart(request: Request, app: App) -> Reply:
     if not cart.bought:
         return _show_cart(request, app, cart, fault="The cart is empty. Choose at least one thing.")
     channel, choices = await orders.get_channel_of_shop(app), _recall_choices(request)
+    await arrivals.ensure_webhook(app, channel)
     checkout_id = await orders.place_order(
         app, channel, cart, options.read_cards(request, app), request.trace, choices.bank_delay_ms
     )
@@ -176,6 +177,7 @@ async def show_result(request: Request, app: App) -> Reply:
         return _show_over(app, 404)
     ending = await orders.ask_ending(app, channel, order, request.trace)
     here, receipt = _look_around(app), orders.make_receipt(order, ending)
+    payment_id = ending.payment_id
     page = _PAGES.render(
         "result.html",
         here=here,
@@ -189,12 +191,25 @@ async def show_result(request: Request, app: App) -> Reply:
         again_url=_make_url(_CHECKOUT, id=order.id, lang=_read_language(request)),
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
         steps=options.render_steps(order, channel.id, app.base_url),
+        arrival=await arrivals.find_arrival(app, channel.merchant_id, payment_id) if payment_id else None,
+        arrival_url=_make_url(_ARRIVAL, id=payment_id),
     )
     reply = _add_headers(page, app, here)
     if ending.registration_id is None or not is_success(ending.code):
         return reply
     cookie = options.remember_cards([ending.registration_id, *options.read_cards(request, app)], app)
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
+
+
+@ROUTES.add("GET", _ARRIVAL, "shop_arrival", Access.OPEN)
+async def show_arrival(request: Request, app: App) -> Reply:
+    """Shows the part of the result page that is about the event, which the page asks for until it has arrived."""
+    channel, payment_id = await orders.get_channel_of_shop(app), request.find("id")
+    if not is_id(payment_id):
+        return _show_over(app, 404)
+    arrival = await arrivals.find_arrival(app, channel.merchant_id, payment_id)
+    here, url = _look_around(app), _make_url(_ARRIVAL, id=payment_id)
+    return _add_headers(_PAGES.render("arrival.html", here=here, arrival=arrival, arrival_url=url), app, here)
 
 
 def _show_over(app: App, status: int) -> Reply:

@@ -1,8 +1,11 @@
 // @ts-check
-// The small comforts of the demo shop: sums that follow the quantities, buttons that copy, choices that show at once.
+// The small comforts of the demo shop: sums that follow the quantities, buttons that copy, choices that show at once,
+// and the event that is shown when it arrives.
 // Without it every page works all the same.
 
 const SHOWN_MS = 1500;
+const LOOK_EVERY_MS = 1000;
+const LOOKS_MAX = 60;
 
 /** @param {number} hundredths */
 function renderPrice(hundredths) {
@@ -82,4 +85,26 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
       expire(form);
     }
   });
+}
+
+/**
+ * Asks for the section about the event until the event has arrived.
+ * @param {HTMLElement} section
+ */
+async function followArrival(section) {
+  let shown = section;
+  for (let look = 0; look < LOOKS_MAX && shown.dataset.follows; look++) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    const text = await fetch(shown.dataset.follows).then((reply) => (reply.ok ? reply.text() : ""), () => "");
+    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById(section.id);
+    // What has not changed is not announced again to those who listen to the page.
+    if (fresh && fresh.textContent !== shown.textContent) {
+      shown.replaceWith(fresh);
+      shown = fresh;
+    }
+  }
+}
+
+for (const section of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-follows]"))) {
+  followArrival(section);
 }

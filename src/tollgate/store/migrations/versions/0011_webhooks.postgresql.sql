@@ -134,7 +134,16 @@ CREATE TABLE inbox_messages (
     headers TEXT NOT NULL,
     body BYTEA NOT NULL,
     status SMALLINT,
+    wall_at BIGINT NOT NULL,
     PRIMARY KEY (inbox, id)
 );
 
 CREATE INDEX inbox_messages_by_age ON inbox_messages (received_at);
+
+CREATE TABLE inboxes (
+    name TEXT NOT NULL,
+    used_at BIGINT NOT NULL,
+    behaviour TEXT,
+    requests_left BIGINT,
+    PRIMARY KEY (name)
+);

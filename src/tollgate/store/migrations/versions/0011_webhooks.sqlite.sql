@@ -140,8 +140,18 @@ CREATE TABLE inbox_messages (
     headers TEXT NOT NULL,
     body BLOB NOT NULL,
     status INTEGER,
+    wall_at INTEGER NOT NULL,
     PRIMARY KEY (inbox, id)
 )
  STRICT;
 
 CREATE INDEX inbox_messages_by_age ON inbox_messages (received_at);
+
+CREATE TABLE inboxes (
+    name TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    behaviour TEXT,
+    requests_left INTEGER,
+    PRIMARY KEY (name)
+)
+ STRICT;

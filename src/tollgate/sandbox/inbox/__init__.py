@@ -1,0 +1,1 @@
+"""The inboxes of a test host, which receive webhooks without set-up."""
