@@ -113,7 +113,7 @@ def test_simulator_overrides_do_nothing(host: LiveHost) -> None:
 
 
 def test_nothing_of_a_test_host_is_there(host: LiveHost) -> None:
-    for path in ("/sandbox/clock", "/metrics"):
+    for path in ("/sandbox/clock", "/sandbox/inbox/shop", "/metrics"):
         answer = host.client.send("GET", path)
         assert (answer.status, answer.code) == (404, "200.300.404")
     for command in ("credentials", "clock"):
