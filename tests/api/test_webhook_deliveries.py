@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -62,6 +63,10 @@ def listen(own: GatewayProcess, shop: Client, receiver: Receiver, **terms: objec
 
 def is_quiet(endpoint: Endpoint) -> bool:
     return endpoint.count_states(endpoint.list_events()).keys() == {"delivered"}
+
+
+def has_attempts(endpoint: Endpoint, event_id: str, count: int) -> bool:
+    return len(endpoint.list_attempts(event_id)) == count
 
 
 def find_event(endpoint: Endpoint, payment_id: str) -> Event:
@@ -149,7 +154,7 @@ def test_an_event_that_nobody_hears_is_tried_for_thirty_days(
     receiver.choose = lambda _: 503
     event = find_event(endpoint, shop.pay().json["id"])
     for number, pause in enumerate(LADDER, 1):
-        wait_until(lambda number=number: len(endpoint.list_attempts(event.id)) == number)
+        wait_until(partial(has_attempts, endpoint, event.id, number))
         delivery, attempt = endpoint.find_delivery(event), endpoint.list_attempts(event.id)[-1]
         assert (delivery.state, delivery.tries) == (DeliveryState.PENDING, number)
         # The pause begins when the attempt has ended, which no pause is shorter than.

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from databases.delivery_samples import announce, make_event
 from databases.samples import CHANNEL, MERCHANT, NOON, SHOP, make_completion, make_payment
 from outbox import list_events
-from tollgate.contract.answers import Envelope, answer_payment
+from tollgate.contract.answers import Envelope, answer_payment, render_answered
 from tollgate.contract.events import render_payment_payload
 from tollgate.payments.completion import Completion
 from tollgate.payments.payment import Outcome, Payment, State
@@ -28,7 +28,7 @@ ENVELOPE = Envelope("build")
 
 
 def announce_completion(completion: Completion, notification_url: str | None = None) -> Completion:
-    payload = render_payment_payload(completion.payment, SHOP, ENVELOPE)
+    payload = render_payment_payload(render_answered(completion.payment, ENVELOPE), completion.payment, SHOP)
     return replace(completion, payload=payload, notification_url=notification_url)
 
 
@@ -174,4 +174,5 @@ async def test_the_events_of_a_merchant_are_listed_by_their_ids(db: Database) ->
 
     found = await events.list_events(db, MERCHANT, ids[0], ids[3], 10)
     assert [event.id for event in found] == ids[1:3]
-    assert [event.id for event in await events.list_newest_events(db, MERCHANT, 2)] == [ids[3], ids[2]]
+    newest = await events.list_events(db, MERCHANT, "", events.AFTER_ALL, 2, is_newest_first=True)
+    assert [event.id for event in newest] == [ids[3], ids[2]]

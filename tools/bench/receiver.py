@@ -12,10 +12,12 @@ import re
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *([0-9]+)")
@@ -26,7 +28,7 @@ _FAILED = b"HTTP/1.1 500 Failed\r\ncontent-length: 0\r\n\r\n"
 
 
 class Receiver(asyncio.Protocol):
-    arrivals: dict[str, dict[str, float]] = {}
+    arrivals: ClassVar[dict[str, dict[str, float]]] = {}
     """The time of each event's first arrival, by path."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -45,7 +47,8 @@ class Receiver(asyncio.Protocol):
             self.transport.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
             return
         path, event = _PATH.match(head), _EVENT.search(head)
-        assert path is not None and event is not None, head
+        assert path is not None, head
+        assert event is not None, head
         self.arrivals.setdefault((path[1] + path[2]).decode(), {}).setdefault(event[1].decode(), time.time())
         match path[1]:
             case b"healthy":
@@ -66,8 +69,6 @@ class ReceiverProcess:
         return f"http://127.0.0.1:{self.port}/{path}"
 
     def read_arrivals(self, path: str) -> dict[str, float]:
-        import urllib.request
-
         with urllib.request.urlopen(self.make_url(""), timeout=60) as answer:
             found: dict[str, float] = json.load(answer).get(path, {})
         return found

@@ -37,7 +37,7 @@ def trigger(event: str | None, entity_id: str | None, is_list: bool, **flags: An
     settings = read_settings(flags)
     if settings.is_live:
         raise click.UsageError("only a test host makes events happen")
-    if event not in EVENT_ROWS:
+    if event is None or event not in EVENT_ROWS:
         raise click.UsageError(f"name one of these events: {', '.join(EVENT_ROWS)}")
 
     async def run(app: App) -> list[str]:

@@ -38,7 +38,7 @@ async def walk_events(
 ) -> AsyncIterator[list[events.Event]]:
     """Yields pages of the events that are wanted; the status is not looked at."""
     last = make_timed_id(wanted.since, "")
-    end = make_timed_id(wanted.until, "") if wanted.until is not None else "g"
+    end = make_timed_id(wanted.until, "") if wanted.until is not None else events.AFTER_ALL
     while page := await events.list_events(
         app.database, merchant_id, last, end, _PAGE, is_newest_first=is_newest_first
     ):

@@ -219,11 +219,14 @@ _backlogs = Statement(
     .where(deliveries.c.merchant_id == bind("of", deliveries.c.merchant_id), _is_pending)
     .group_by(deliveries.c.webhook_id)
 )
-_oldest = Statement(
-    sa.union_all(
-        sa.select(sa.func.min(deliveries.c.queued_at)).where(_is_pending),
-        sa.select(sa.func.min(announcements.c.created_at)).where(sa.text(f"announcements.{PENDING_ANNOUNCEMENT}")),
-    )
+_oldest_delivery = Statement(
+    sa.select(deliveries.c.queued_at).where(_is_pending).order_by(deliveries.c.queued_at).limit(ONE)
+)
+_oldest_announcement = Statement(
+    sa.select(announcements.c.created_at)
+    .where(sa.text(f"announcements.{PENDING_ANNOUNCEMENT}"))
+    .order_by(announcements.c.id)
+    .limit(ONE)
 )
 
 
@@ -244,7 +247,8 @@ async def list_backlogs(db: Database, merchant_id: MerchantId) -> dict[str, tupl
 
 async def find_oldest(db: Database) -> Instant | None:
     """Finds the time of the oldest event that was not passed on or not delivered yet."""
-    return min((row[0] for row in await db.fetch(_oldest, {}) if row[0] is not None), default=None)
+    found = [row for each in (_oldest_delivery, _oldest_announcement) for row in await db.fetch(each, {})]
+    return min((row[0] for row in found), default=None)
 
 
 # ---- reading ----

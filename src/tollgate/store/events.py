@@ -47,6 +47,9 @@ class Announced(msgspec.Struct, frozen=True):
     announcement: Announcement
 
 
+AFTER_ALL = "g"
+"""Sorts after the id of every event, because ids begin with hex digits."""
+
 EVENTS = Codec(outbox, Event)
 ANNOUNCEMENTS = Codec(announcements, Announcement)
 

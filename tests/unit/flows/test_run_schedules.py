@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tollgate.catalog.rule import Situation
-from tollgate.contract.answers import render_payment
+from tollgate.contract.answers import render_answered, render_payment
 from tollgate.contract.events import render_payment_payload
 from tollgate.contract.fields import read_fields
 from tollgate.operations.app import App
@@ -263,7 +263,7 @@ async def test_a_card_past_its_expiry_fails_without_being_sent(app: App, wire: S
 
 
 def list_sources(app: App, *payments: Payment) -> list[str]:
-    payloads = [render_payment_payload(payment, CHANNEL, app.envelope) for payment in payments]
+    payloads = [render_payment_payload(render_answered(each, app.envelope), each, CHANNEL) for each in payments]
     return [orjson.loads(payload)["source"] for payload in payloads]
 
 

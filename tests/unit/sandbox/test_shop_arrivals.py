@@ -17,7 +17,7 @@ from tollgate.payments.webhooks import DeliveryAttempt, Scheme, Webhook, Webhook
 from tollgate.sandbox.inbox.pages import ROUTES
 from tollgate.sandbox.shop.orders import get_channel_of_shop
 from tollgate.store.deliveries import record_attempt_writes
-from tollgate.store.events import Event, find_announcement, list_newest_events
+from tollgate.store.events import Event, find_announcement, list_events
 from tollgate.store.webhooks import list_all_webhooks
 from tollgate.web.request import Request
 from unit.app_fixture import NOW
@@ -45,7 +45,7 @@ async def find_event(app: App) -> Event:
     """Finds the event of the only payment."""
     await pass_on_announcements(app)
     channel = await get_channel_of_shop(app)
-    [event] = await list_newest_events(app.database, channel.merchant_id, 10)
+    [event] = await list_events(app.database, channel.merchant_id, "", "g", 10)
     return event
 
 

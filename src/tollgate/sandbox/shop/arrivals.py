@@ -16,7 +16,7 @@ from tollgate.payments.webhooks import Scheme, WebhookState
 from tollgate.sandbox.inbox.pages import render_visible
 from tollgate.sandbox.inbox.reading import PATH, ReadMessage, is_address_of, list_endpoints, read_message
 from tollgate.store.deliveries import list_attempts
-from tollgate.store.events import list_newest_events
+from tollgate.store.events import AFTER_ALL, list_events
 from tollgate.store.inboxes import list_messages
 from tollgate.store.webhooks import list_webhooks
 from tollgate.values import MerchantId, Refusal
@@ -82,7 +82,7 @@ async def find_arrival(app: App, merchant_id: MerchantId, payment_id: str) -> Ar
         if _is_about(message, payment_id):
             return Arrival(payment_id=payment_id, message=message)
     ids = {endpoint.webhook_id for endpoint in endpoints}
-    events = await list_newest_events(app.database, merchant_id, _NEWEST)
+    events = await list_events(app.database, merchant_id, "", AFTER_ALL, _NEWEST, is_newest_first=True)
     for event in events:
         if event.subject_id == payment_id:
             attempts = await list_attempts(app.database, merchant_id, event.id, _NEWEST)
