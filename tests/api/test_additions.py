@@ -33,10 +33,11 @@ class Edit:
     text: str
 
 
-MIGRATION = """
+NEXT = f"{int(HEAD) + 1:04}"
+MIGRATION = f"""
 from alembic import op
 
-revision, down_revision = "9999", "%s"
+revision, down_revision = "{NEXT}", "{HEAD}"
 
 
 def upgrade() -> None:
@@ -219,9 +220,11 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
         assert edit.before in text, edit.path
         path.write_text(text.replace(edit.before, edit.text + edit.before, 1), "utf-8")
     store = folder / "src" / "tollgate" / "store"
-    (store / "migrations" / "versions" / "9999_holidays.py").write_text(MIGRATION % HEAD, "utf-8")
+    (store / "migrations" / "versions" / f"{NEXT}_holidays.py").write_text(MIGRATION, "utf-8")
     migrating = (store / "migrating.py").read_text("utf-8")
-    (store / "migrating.py").write_text(migrating.replace(f'"{FIRST}", "{HEAD}"', f'"{FIRST}", "9999"'), "utf-8")
+    heads = f'FIRST, HEAD = "{FIRST}", "{HEAD}"', f'FIRST, HEAD = "{FIRST}", "{NEXT}"'
+    assert heads[0] in migrating
+    (store / "migrating.py").write_text(migrating.replace(*heads), "utf-8")
     variables = {"PYTHONPATH": str(folder / "src")}
     with GatewayProcess(folder / "data") as gateway:
         old_id = gateway.client().pay().json["id"]
