@@ -17,6 +17,7 @@ from tools.bench.refunds import RefundResult, measure_refunds
 from tools.bench.rival import run_rival
 from tools.bench.stocked import Pair, open_pair
 from tools.bench.subject import Subject
+from tools.bench.webhooks import WebhookResult, measure_webhooks
 from tools.bench.wrk import Call, Load, send_load
 
 CONNECTIONS = (1, 16, 64)
@@ -55,6 +56,7 @@ class SideResult:
     many: list[float] = field(default_factory=list)
     refunds: RefundResult | None = None
     pages: PageResult | None = None
+    webhooks: WebhookResult | None = None
 
     @property
     def limit_name(self) -> str:
@@ -86,6 +88,8 @@ def measure_side(side: Side, folder: Path, plan: Plan, tell: Callable[[str], Non
         measure_rates(side, folder, plan, result, tell)
     if plan.parts & STOCKED_PARTS:
         measure_stocked(side, folder, plan, result, tell)
+    if Part.WEBHOOKS in plan.parts:
+        result.webhooks = measure_webhooks(side, folder, plan, tell)
     return result
 
 

@@ -18,6 +18,7 @@ class Part(StrEnum):
     REFUNDS = "refunds"
     PAGES = "pages"
     GROWTH = "growth"
+    WEBHOOKS = "webhooks"
     RIVAL = "rival"
 
 
@@ -32,6 +33,8 @@ class Plan:
     """The refunds of each case on each server; the small store has to hold so many payments and some more."""
     far_page: int
     page_rounds: int
+    neighbour_payments: int
+    """The payments whose events a healthy endpoint hears of beside broken ones."""
     parts: frozenset[Part] = frozenset(Part)
 
 

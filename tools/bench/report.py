@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, quantiles
 
 from tools.bench.measuring import CONNECTIONS, JUDGED_AT, ServerResult, SideResult, median_rate
 from tools.bench.pages import FAR, FIRST, PAGE_SIZE, SECOND
 from tools.bench.plan import Part, Plan
 from tools.bench.refunds import CASES, Case, RefundResult
+from tools.bench.webhooks import ENDPOINTS, RATE
 from tools.bench.wrk import Load
 
 LIMIT_FLOOR = 0.6
 GROWTH_FLOOR = 0.9
 REFUND_CEILING = 1.2
+WEBHOOK_FLOOR = 0.85
+WEBHOOK_DELAY_CEILING_S = 2.0
+NEIGHBOUR_CEILING = 1.1
 
 _TOP = """# Benchmarks
 
@@ -51,6 +55,13 @@ _PAGES = f"""## A page far into a report
 
 Milliseconds for one page of {PAGE_SIZE} payments over HTTP at one connection. The far page was reached by following the
 cursor from page to page. The first page also counts the pages, up to its limit. These figures have no bound.
+"""
+_WEBHOOKS = f"""## Events to endpoints
+
+Payments per second at {JUDGED_AT} connections with one endpoint and without any; both servers take turns, and
+afterwards all events have arrived. Then {RATE} payments a second with {ENDPOINTS} endpoints: the time from the completion of a
+payment to the arrival of its event. Then a healthy endpoint alone, and another beside one that hangs, one that fails
+and one that resets connections: the 99th percentile of the same time, at {2 * RATE} payments a second.
 """
 _NEEDS = """## Start and memory
 
@@ -102,6 +113,15 @@ def list_bounds(figures: Figures) -> list[Bound]:
         if Part.GROWTH in parts:
             kept = min(median(side.growth_shares), side.undisturbed_growth_share)
             bounds.append(Bound(f"{side.name}: speed kept with {many} payments stored", GROWTH_FLOOR, kept))
+        if side.webhooks:
+            heard = side.webhooks
+            share = min(median(heard.shares), heard.undisturbed_share)
+            bounds.append(Bound(f"{side.name}: speed kept with one endpoint", WEBHOOK_FLOOR, share))
+            text = f"{side.name}: seconds until {ENDPOINTS} endpoints have heard of an event"
+            bounds.append(Bound(text, WEBHOOK_DELAY_CEILING_S, max(heard.delays_s), is_ceiling=True))
+            grown = min(median(heard.growths), heard.undisturbed_growth)
+            text = f"{side.name}: growth of a healthy endpoint's p99 beside broken ones"
+            bounds.append(Bound(text, NEIGHBOUR_CEILING, grown, is_ceiling=True))
         for case, costs in side.refunds.costs.items() if side.refunds else ():
             text = f"{side.name}: growth of a refund of {case.of} with {many} stored, at {_count_lines(case)}"
             grown = max(costs.growth, costs.undisturbed_growth)
@@ -215,6 +235,27 @@ def _render_pages(figures: Figures) -> Iterator[str]:
             yield _row(side.name, *costs, to_first, f"{median(growths):.2f}", _span(growths))
 
 
+def _render_webhooks(figures: Figures) -> Iterator[str]:
+    yield _WEBHOOKS
+    yield from _head(
+        *("database", "payments/s without", "with one", "ratio", "rounds", "undisturbed", "events"),
+        *("p50 s", "p99 s", "all within s", "p99 s alone", "beside broken", "ratio", "rounds"),
+    )
+    for side in figures.sides:
+        if side.webhooks:
+            heard = side.webhooks
+            delays = quantiles(heard.delays_s, n=100)
+            yield _row(
+                side.name,
+                *(f"{median(rates):,.0f}" for rates in (heard.unheard, heard.heard)),
+                *(f"{median(heard.shares):.2f}", _span(heard.shares), f"{heard.undisturbed_share:.2f}"),
+                f"{heard.delivered:,}",
+                *(f"{each:.2f}" for each in (delays[49], delays[98], max(heard.delays_s))),
+                *(f"{median(each):.2f}" for each in (heard.alone_s, heard.beside_s, heard.growths)),
+                _span(heard.growths),
+            )
+
+
 def _render_needs(figures: Figures) -> Iterator[str]:
     yield _NEEDS
     titles = ("first start s", "later starts s", "idle MiB", "after the load MiB", "payments made")
@@ -278,6 +319,7 @@ _SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = 
     (Part.GROWTH, _render_growth),
     (Part.REFUNDS, _render_refunds),
     (Part.PAGES, _render_pages),
+    (Part.WEBHOOKS, _render_webhooks),
     (Part.RATES, _render_needs),
     (Part.RIVAL, _render_rival),
     (None, _render_bounds),

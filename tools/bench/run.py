@@ -37,6 +37,7 @@ FULL = Plan(
     refunds=896,
     far_page=10_000,
     page_rounds=15,
+    neighbour_payments=1_000,
 )
 QUICK = Plan(
     rounds=2,
@@ -46,6 +47,7 @@ QUICK = Plan(
     refunds=192,
     far_page=500,
     page_rounds=5,
+    neighbour_payments=400,
 )
 
 REPORT = ROOT / "docs" / "benchmarks.md"

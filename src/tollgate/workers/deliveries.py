@@ -21,7 +21,7 @@ from tollgate.workers.metrics import count_delivery
 _log = logging.getLogger("tollgate.webhooks")
 
 _LOOK_EVERY_S = 0.2
-_GATHER_S = 0.05
+_GATHER_S = 0.02
 """A lane leases again so long after a delivery has ended, so that it does not lease each one alone."""
 _BEAT_EVERY_S = 1.0
 _ALIVE = 5 * SECOND
