@@ -42,7 +42,7 @@ class Inbox(msgspec.Struct, frozen=True, kw_only=True):
     behaviour: str | None = None
     """JSON: what it was told to answer; None where it answers as usual."""
     requests_left: int | None = None
-    """How many requests are still answered so; None for all."""
+    """The number of requests that are still answered so, or -1 after the last one; None for all."""
 
 
 MESSAGES = Codec(inbox_messages, InboxMessage, key=["inbox", "id"])

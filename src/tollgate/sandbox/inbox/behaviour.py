@@ -1,4 +1,4 @@
-"""What an inbox was told to answer: a status, a delay, a reset or a redirect, for some requests or all of them.
+"""The behaviour of an inbox: it answers with a status, a delay, a reset or a redirect, to some requests or to all.
 
 How it is stored is not known here.
 """
@@ -43,7 +43,7 @@ class Behaviour(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
 USUAL = Behaviour()
 
 
-def _is_number(lowest: int, highest: int) -> Callable[[str], bool]:
+def _make_number_check(lowest: int, highest: int) -> Callable[[str], bool]:
     return lambda text: re.fullmatch("[0-9]{1,9}", text) is not None and lowest <= int(text) <= highest
 
 
@@ -59,7 +59,9 @@ _FIELDS = {
         "must be a known HTTP status from 200 to 599",
         int,
     ),
-    "delay": _Field(_is_number(0, DELAY_S_MAX), f"must be a whole number of seconds from 0 to {DELAY_S_MAX}", int),
+    "delay": _Field(
+        _make_number_check(0, DELAY_S_MAX), f"must be a whole number of seconds from 0 to {DELAY_S_MAX}", int
+    ),
     "reset": _Field(lambda text: text in ("true", "false"), "must be true or false", lambda text: text == "true"),
     "redirect": _Field(
         lambda text: len(text) <= _URL_LENGTH_MAX and re.fullmatch(r"https?://[\x21-\x7e]+", text) is not None,
@@ -67,9 +69,11 @@ _FIELDS = {
         str,
     ),
     "retryAfter": _Field(
-        _is_number(0, _RETRY_AFTER_S_MAX), f"must be a whole number of seconds from 0 to {_RETRY_AFTER_S_MAX}", int
+        _make_number_check(0, _RETRY_AFTER_S_MAX),
+        f"must be a whole number of seconds from 0 to {_RETRY_AFTER_S_MAX}",
+        int,
     ),
-    "count": _Field(_is_number(1, _COUNT_MAX), f"must be a whole number from 1 to {_COUNT_MAX}", int),
+    "count": _Field(_make_number_check(1, _COUNT_MAX), f"must be a whole number from 1 to {_COUNT_MAX}", int),
 }
 
 

@@ -75,7 +75,7 @@ async def read_inbox(request: Request, app: App) -> Reply:
         limit=limit,
         endpoints=endpoints,
         days=LIMITS.inbox_memory // DAY,
-        behaviour=render_behaviour(await _find_behaviour(app, name)),
+        behaviour=render_behaviour(await _get_behaviour(app, name)),
     )
 
 
@@ -89,7 +89,7 @@ async def empty_inbox(request: Request, app: App) -> Reply:
 @ROUTES.add("GET", _BEHAVIOUR, "read_behaviour", Access.OPEN)
 async def show_behaviour(request: Request, app: App) -> Reply:
     """Returns what the inbox was told to answer; an empty object if it answers as usual."""
-    return Reply(200, msgspec.json.encode(await _find_behaviour(app, _get_name(request))))
+    return Reply(200, msgspec.json.encode(await _get_behaviour(app, _get_name(request))))
 
 
 @ROUTES.add("POST", _BEHAVIOUR, "set_behaviour", Access.TOKEN)
@@ -102,7 +102,7 @@ async def set_behaviour(request: Request, _caller: Caller, app: App) -> Reply:
     return Reply(200, msgspec.json.encode(behaviour))
 
 
-async def _find_behaviour(app: App, name: str) -> Behaviour:
+async def _get_behaviour(app: App, name: str) -> Behaviour:
     inbox = await inboxes.find_inbox(app.database, name)
     if inbox is None or inbox.behaviour is None or (inbox.requests_left is not None and inbox.requests_left <= 0):
         return USUAL

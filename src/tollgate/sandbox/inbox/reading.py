@@ -54,7 +54,7 @@ class ReadMessage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     scheme: str
     """encrypted, signed, both or none, as the headers tell."""
     decryption: str | None
-    """How the body opened, or why not; None where it is not encrypted."""
+    """A sentence that says how the body opened, or why not; None where it is not encrypted."""
     signature: str | None
     endpoint: str | None
     """The webhook whose secret was right."""

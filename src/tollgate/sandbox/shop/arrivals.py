@@ -33,12 +33,12 @@ _TLS_HINT = (
 
 
 class Arrival(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about the event of a payment."""
+    """The event of a payment, as far as it is known."""
 
     payment_id: str
     message: ReadMessage | None = None
     failure: str = ""
-    """Why the last attempt to deliver it failed."""
+    """The reason why the last attempt to deliver it failed; empty where none did."""
     inbox_path: str = f"{PATH}/{INBOX}"
 
     @property
@@ -74,8 +74,8 @@ async def ensure_webhook(app: App, channel: Channel) -> None:
     await app.merchants.refresh(app.database)
 
 
-async def find_arrival(app: App, merchant_id: MerchantId, payment_id: str) -> Arrival:
-    """Finds the newest event of a payment in the shop's inbox, or else why its delivery failed."""
+async def get_arrival(app: App, merchant_id: MerchantId, payment_id: str) -> Arrival:
+    """Returns the newest event of a payment in the shop's inbox, or else why its delivery failed."""
     endpoints = await list_endpoints(app, INBOX)
     for row in await list_messages(app.database, INBOX, _NEWEST):
         message = read_message(row, endpoints)

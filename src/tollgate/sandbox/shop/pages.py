@@ -191,7 +191,7 @@ async def show_result(request: Request, app: App) -> Reply:
         again_url=_make_url(_CHECKOUT, id=order.id, lang=_read_language(request)),
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
         steps=options.render_steps(order, channel.id, app.base_url),
-        arrival=await arrivals.find_arrival(app, channel.merchant_id, payment_id) if payment_id else None,
+        arrival=await arrivals.get_arrival(app, channel.merchant_id, payment_id) if payment_id else None,
         arrival_url=_make_url(_ARRIVAL, id=payment_id),
     )
     reply = _add_headers(page, app, here)
@@ -207,7 +207,7 @@ async def show_arrival(request: Request, app: App) -> Reply:
     channel, payment_id = await orders.get_channel_of_shop(app), request.find("id")
     if not is_id(payment_id):
         return _show_over(app, 404)
-    arrival = await arrivals.find_arrival(app, channel.merchant_id, payment_id)
+    arrival = await arrivals.get_arrival(app, channel.merchant_id, payment_id)
     here, url = _look_around(app), _make_url(_ARRIVAL, id=payment_id)
     return _add_headers(_PAGES.render("arrival.html", here=here, arrival=arrival, arrival_url=url), app, here)
 
