@@ -95,6 +95,13 @@ def show_result(page: Page, base_url: str) -> None:
     fill_in_card(page, NUMBER)
     pay_button(page).click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    expect(page.get_by_role("heading", name="The event that arrived")).to_be_visible()
+
+
+def show_inbox(page: Page, base_url: str) -> None:
+    show_result(page, base_url)
+    page.get_by_role("link", name="Open the inbox of the shop").click()
+    expect(page.get_by_role("heading", name="Inbox shop")).to_be_visible()
 
 
 def show_wallet(page: Page, base_url: str) -> None:
@@ -152,6 +159,7 @@ SHOTS = (
     Shot("loading", show_loading, FORM),
     Shot("shop", show_shop, Look(width=1000, height=900)),
     Shot("shop-result", show_result),
+    Shot("inbox", show_inbox, Look(width=1000, height=760)),
     Shot("wallet", show_wallet, Look(width=720, height=760)),
     Shot("cancelled", show_cancelled, FORM),
     Shot("mandate", show_mandate, FORM),
