@@ -73,7 +73,7 @@ async def lease(db: Database, owner: str = "me", *, limit: int = 100, **changes:
 
 def make_attempt(delivery: Delivery, **changes: Any) -> DeliveryAttempt:
     attempt = DeliveryAttempt(
-        id=make_id(),
+        id=make_timed_id(changes.get("attempted_at", NOON), make_id()),
         merchant_id=delivery.merchant_id,
         webhook_id=delivery.webhook_id,
         event_id=delivery.event_id,
@@ -87,10 +87,13 @@ def make_attempt(delivery: Delivery, **changes: Any) -> DeliveryAttempt:
     return msgspec.structs.replace(attempt, **changes)
 
 
-async def end(db: Database, delivery: Delivery, *attempts: DeliveryAttempt, **changes: Any) -> Delivery:
+async def end(db: Database, delivery: Delivery, attempt: DeliveryAttempt | None = None, **changes: Any) -> Delivery:
     """Ends a delivery as changed, and returns what is stored then."""
-    ended = msgspec.structs.replace(delivery, **changes)
-    await db.write(deliveries.end_delivery_writes(delivery, ended, attempts), label="test")
+    ended = msgspec.structs.replace(delivery, **{"status": attempt and attempt.status, **changes})
+    if attempt is None:
+        await db.write(deliveries.end_delivery_writes(delivery, ended), label="test")
+    else:
+        await deliveries.end_attempt(db, ended, attempt)
     key = (delivery.merchant_id, delivery.webhook_id, delivery.subject_id, delivery.event_id)
     stored = await deliveries.find_delivery(db, *key)
     assert stored is not None

@@ -19,9 +19,11 @@ from databases.delivery_samples import (
     queue,
 )
 from databases.samples import MERCHANT, NOON
+from tollgate.payments.merchants import Merchant
 from tollgate.payments.webhooks import DeliveryState, WebhookState
 from tollgate.store import deliveries, events
 from tollgate.store.database import Database
+from tollgate.store.merchants import insert_merchant
 from tollgate.store.opening import open_database
 from tollgate.values import DAY, MINUTE, SECOND, make_id
 
@@ -291,6 +293,7 @@ async def test_the_oldest_event_that_was_not_passed_on_or_not_delivered_is_found
 
 
 async def test_old_rows_are_purged_a_batch_at_a_time_and_young_ones_stay(db: Database) -> None:
+    await insert_merchant(db, Merchant(id=MERCHANT, name="Shop", created_at=NOON))
     old = [make_event() for _ in range(3)]
     young = make_event(created_at=NOON + 9 * DAY)
     await queue(db, ENDPOINT, await announce(db, *old, young))

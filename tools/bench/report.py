@@ -59,9 +59,9 @@ cursor from page to page. The first page also counts the pages, up to its limit.
 _WEBHOOKS = f"""## Events to endpoints
 
 Payments per second at {JUDGED_AT} connections with one endpoint and without any; both servers take turns, and
-afterwards all events have arrived. Then {RATE} payments a second with {ENDPOINTS} endpoints: the time from the completion of a
-payment to the arrival of its event. Then a healthy endpoint alone, and another beside one that hangs, one that fails
-and one that resets connections: the 99th percentile of the same time, at {2 * RATE} payments a second.
+afterwards all events have arrived. Then {RATE} payments a second with {ENDPOINTS} endpoints: the time from the
+completion of a payment to the arrival of its event. Then a healthy endpoint alone, and another beside one that hangs,
+one that fails and one that resets connections: the 99th percentile of the same time, at {2 * RATE} payments a second.
 """
 _NEEDS = """## Start and memory
 

@@ -146,16 +146,18 @@ async def get_payload(app: App, event: events.Event) -> bytes:
 # ---- deliveries ----
 
 
-async def deliver(app: App, delivery: Delivery, webhook: Webhook | None) -> Attempted:
+async def deliver(
+    app: App, delivery: Delivery, webhook: Webhook | None, found: events.EventPayload | None = None
+) -> Attempted:
     """Attempts a delivery and writes down what came of it.
 
     webhook: the endpoint; None for a notification.
+    found: the event, if it was read before.
     """
     if webhook is None:
-        tries = [await attempt(app, delivery, Outgoing(delivery.url or ""), LIMITS.notification_timeout_s)]
+        last = await attempt(app, delivery, Outgoing(delivery.url or ""), LIMITS.notification_timeout_s)
     else:
-        tries = await _send_event(app, delivery, webhook)
-    last = tries[-1]
+        last = await _send_event(app, delivery, webhook, found)
     ended = msgspec.structs.replace(delivery, tries=delivery.tries + 1, status=last.status)
     if last.is_success:
         ended = msgspec.structs.replace(ended, state=DeliveryState.DELIVERED)
@@ -163,8 +165,7 @@ async def deliver(app: App, delivery: Delivery, webhook: Webhook | None) -> Atte
         ended = _choose_retry(ended, webhook, app.clock.now(), last.retry_after_s)
         facts = {"webhook": delivery.webhook_id or "notification", "event": delivery.event_id}
         _log.warning("webhook delivery failed", extra={**facts, "try": ended.tries, "failure": last.failure})
-    writes = deliveries.end_delivery_writes(delivery, ended, [each.record for each in tries])
-    await app.database.write(writes, label="delivery ended")
+    await deliveries.end_attempt(app.database, ended, last.record)
     if last.status == _GONE and webhook is not None:
         await set_webhook_state(app.database, webhook, WebhookState.DISABLED, "the receiver answered 410")
         await app.merchants.refresh(app.database)
@@ -184,26 +185,29 @@ async def postpone(app: App, delivery: Delivery, webhook: Webhook | None) -> Non
     """Gives back a delivery of which nobody knows what came of it, because the attempt ended by an exception."""
     failed = msgspec.structs.replace(delivery, tries=delivery.tries + 1)
     ended = _choose_retry(failed, webhook, app.clock.now())
-    await app.database.write(deliveries.end_delivery_writes(delivery, ended, []), label="delivery postponed")
+    await app.database.write(deliveries.end_delivery_writes(delivery, ended), label="delivery postponed")
 
 
-async def _send_event(app: App, delivery: Delivery, webhook: Webhook) -> list[Attempted]:
+async def _send_event(app: App, delivery: Delivery, webhook: Webhook, found: events.EventPayload | None) -> Attempted:
     """Sends an event to an endpoint, and once more where a receiver may not know its new secret yet.
 
     A signed body carries a signature for each live secret, but a body is encrypted with one.
     """
-    event = await events.find_event(app.database, delivery.merchant_id, delivery.event_id)
-    if event is None:
-        raise LookupError(f"a delivery names event {delivery.event_id}, which does not exist")
-    payload, secrets = await get_payload(app, event), open_webhook(app, webhook)
-    request = make_request(app, webhook, secrets, event, payload, is_replay=delivery.is_replay)
-    tries = [await attempt(app, delivery, request, LIMITS.webhook_timeout_s)]
+    event_id = delivery.event_id
+    found = found or (await events.list_payloads(app.database, delivery.merchant_id, [event_id])).get(event_id)
+    if found is None:
+        raise LookupError(f"a delivery names event {event_id}, which does not exist")
+    payload = found.payload or (await render_payload(app, found.event))[0]
+    secrets = open_webhook(app, webhook)
+    request = make_request(app, webhook, secrets, found.event, payload, is_replay=delivery.is_replay)
+    first = await attempt(app, delivery, request, LIMITS.webhook_timeout_s)
     previous = secrets.previous_secret
-    if previous is None or not webhook.scheme.encrypts or tries[0].is_success or tries[0].status in (None, _GONE):
-        return tries
+    if previous is None or not webhook.scheme.encrypts or first.is_success or first.status in (None, _GONE):
+        return first
+    await app.database.write(deliveries.record_attempt_writes(first.record), label="delivery attempt recorded")
     secrets = msgspec.structs.replace(secrets, secret=previous)
-    request = make_request(app, webhook, secrets, event, payload, is_replay=delivery.is_replay)
-    return [*tries, await attempt(app, delivery, request, LIMITS.webhook_timeout_s)]
+    request = make_request(app, webhook, secrets, found.event, payload, is_replay=delivery.is_replay)
+    return await attempt(app, delivery, request, LIMITS.webhook_timeout_s)
 
 
 async def attempt(app: App, delivery: Delivery, request: Outgoing, timeout_s: float) -> Attempted:

@@ -110,4 +110,4 @@ async def _take(app: App, delivery: Delivery, listener: Webhook, screen: Screen,
         screen.show_answer(await deliver(app, delivery, msgspec.structs.replace(listener, url=forward_to)))
         return
     ended = msgspec.structs.replace(delivery, state=DeliveryState.DELIVERED, tries=delivery.tries + 1)
-    await app.database.write(deliveries.end_delivery_writes(delivery, ended, []), label="delivery ended")
+    await app.database.write(deliveries.end_delivery_writes(delivery, ended), label="delivery ended")

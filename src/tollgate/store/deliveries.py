@@ -3,7 +3,7 @@
 When a delivery is due and what is sent is decided elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from tollgate.payments.webhooks import Delivery, DeliveryAttempt, DeliveryState, Webhook, WebhookState
+from tollgate.store import hot
 from tollgate.store.codec import LIMIT, ONE, ZERO, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.schema import (
@@ -230,9 +231,21 @@ _oldest_announcement = Statement(
 )
 
 
-def end_delivery_writes(delivery: Delivery, ended: Delivery, attempts: Sequence[DeliveryAttempt]) -> list[Write]:
-    """Records attempts and what they mean for their delivery, unless another worker took the delivery over."""
-    return [*[write for each in attempts for write in record_attempt_writes(each)], *_end(delivery, ended, rows=None)]
+_encode_ended = DELIVERIES.make_row_encoder(hot.DELIVERY_MEMBERS)
+_encode_attempt = ATTEMPTS.make_row_encoder(("id", *hot.ATTEMPT_MEMBERS))
+
+
+def end_attempt(db: Database, ended: Delivery, attempt: DeliveryAttempt) -> Awaitable[bool]:
+    """Records an attempt and what it means for its delivery, unless another worker took the delivery over.
+
+    ended: the delivery as it is to be, with the lease under which it was attempted.
+    """
+    return db.submit(hot.END_ATTEMPT, (*_encode_ended(ended), *_encode_attempt(attempt)), label="delivery ended")
+
+
+def end_delivery_writes(delivery: Delivery, ended: Delivery) -> list[Write]:
+    """Ends a delivery, or postpones it, without an attempt to record, unless another worker took it over."""
+    return _end(delivery, ended, rows=None)
 
 
 def drop_deliveries_writes(webhook: Webhook) -> list[Write]:

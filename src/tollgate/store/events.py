@@ -47,6 +47,13 @@ class Announced(msgspec.Struct, frozen=True):
     announcement: Announcement
 
 
+class EventPayload(msgspec.Struct, frozen=True):
+    """An event with its object as it was then; None where nobody was told of it then."""
+
+    event: Event
+    payload: bytes | None
+
+
 AFTER_ALL = "g"
 """Sorts after the id of every event, because ids begin with hex digits."""
 
@@ -75,6 +82,11 @@ _between = EVENTS.select(
 _oldest_first, _newest_first = (
     Statement(_between.order_by(outbox.c.id)),
     Statement(_between.order_by(outbox.c.id.desc())),
+)
+_payloads = Statement(
+    sa.select(*EVENTS.columns, announcements.c.payload)
+    .select_from(outbox.outerjoin(announcements, _is_its_event))
+    .where(outbox.c.merchant_id == bind("of", outbox.c.merchant_id), is_among_ids(outbox.c.id))
 )
 _settle = Statement(
     sa.update(announcements)
@@ -109,6 +121,15 @@ async def list_events(
     """Lists events of a merchant with ids between two others; ids begin with the time."""
     params = {"of_merchant_id": merchant_id, "last": last, "end": end, "limit": limit}
     return await EVENTS.fetch(db, _newest_first if is_newest_first else _oldest_first, params)
+
+
+async def list_payloads(db: Database, merchant_id: MerchantId, event_ids: Sequence[str]) -> dict[str, EventPayload]:
+    """Returns the events with these ids, by their ids."""
+    found: dict[str, EventPayload] = {}
+    for _, ids in spread_ids(event_ids):
+        for row in await db.fetch(_payloads, {"of_merchant_id": merchant_id, **ids}):
+            found[row[EVENTS.at["id"]]] = EventPayload(EVENTS.decode(row[:-1]), row[-1])
+    return found
 
 
 def pass_on_writes(merchant_id: MerchantId, event_ids: Sequence[str]) -> list[Write]:

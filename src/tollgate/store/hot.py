@@ -1,4 +1,6 @@
-"""The two writes of every payment, each described once: for a batch of PostgreSQL, for one row, and for a unit.
+"""The frequent writes, each described once: for a batch of PostgreSQL, for one row, and for a unit.
+
+They are the start and the completion of a payment, and the end of an attempt to deliver an event.
 
 What a row means is decided by the module of its table; how batches are gathered and sent, by the drivers.
 """
@@ -12,7 +14,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.store.schema import announcements, idempotency_keys, jobs, ledger, outbox, payments
+from tollgate.store.schema import (
+    announcements,
+    deliveries,
+    delivery_attempts,
+    idempotency_keys,
+    jobs,
+    ledger,
+    outbox,
+    payments,
+)
 from tollgate.store.statements import Dialect, Statement, Write
 
 Row = tuple[Any, ...]
@@ -298,4 +309,49 @@ COMPLETE = HotWrite(
     ),
 )
 
-HOT_WRITES = (START, COMPLETE)
+# ---- end of an attempt: its record, and what it means for the delivery ----
+
+DELIVERY_KEY = ("merchant_id", "webhook_id", "subject_id", "event_id")
+DELIVERY_MEMBERS = (*DELIVERY_KEY, "lease_owner", "state", "due_at", "tries", "status")
+ATTEMPT_MEMBERS = ("attempted_at", "latency_ms", "request_headers", "answer", "failure", "is_replay")
+"""The columns of both that are members of them; between them stands the id of the attempt."""
+_attempt_columns = _type_columns(
+    {name: deliveries.c[name] for name in DELIVERY_MEMBERS}
+    | {"attempt_id": delivery_attempts.c.id}
+    | {name: delivery_attempts.c[name] for name in ATTEMPT_MEMBERS}
+)
+_attempt_values = _make_values("merchant_id", "webhook_id", "event_id", "status", *ATTEMPT_MEMBERS, id="attempt_id")
+_end_delivery = (
+    "UPDATE deliveries SET state = :state, due_at = :due_at, tries = :tries, status = :status, lease_owner = NULL"
+)
+# Another worker may have taken the delivery over; then what this one says no longer counts.
+_is_held = " AND ".join(
+    (*(f"deliveries.{name} = :{name}" for name in (*DELIVERY_KEY, "lease_owner")), "deliveries.state + 0 = 0")
+)
+_attempt_parts = (
+    Part(
+        _render_insert(delivery_attempts, _attempt_values), _render_insert(delivery_attempts, _attempt_values, "given")
+    ),
+    Part(f"{_end_delivery} WHERE {_is_held}", _read_from("given", f"{_end_delivery} FROM given WHERE {_is_held}")),
+)
+_attempt_text = _make_text(
+    _attempt_columns, [f"recorded AS ({_attempt_parts[0].batch})"], _attempt_parts[1].batch, is_guarded=False
+)
+
+END_ATTEMPT = HotWrite(
+    name="attempt",
+    columns=_attempt_columns,
+    parts=_attempt_parts,
+    lean=_attempt_text,
+    rich=_attempt_text,
+    is_rich=lambda _: False,
+    write_row=_make_row_writer(_attempt_columns, _attempt_parts),
+    is_written=Statement(
+        sa.select(delivery_attempts.c.id).where(
+            delivery_attempts.c.merchant_id == sa.bindparam("merchant_id"),
+            delivery_attempts.c.id == sa.bindparam("attempt_id"),
+        )
+    ),
+)
+
+HOT_WRITES = (START, COMPLETE, END_ATTEMPT)

@@ -14,6 +14,7 @@ from tollgate.flows.deliver import deliver, pass_on_announcements, postpone
 from tollgate.operations.app import Activity, App
 from tollgate.payments.webhooks import Delivery, Webhook, WebhookState
 from tollgate.store import deliveries
+from tollgate.store.events import EventPayload, list_payloads
 from tollgate.values import SECOND, Instant, MerchantId, make_id
 from tollgate.workers.loop import run_guarded
 from tollgate.workers.metrics import count_delivery
@@ -160,8 +161,10 @@ class Lanes:
         async def fill(webhook_id: str) -> None:
             # Looked up each time, because the endpoint may be paused or changed meanwhile.
             webhook = self._app.merchants.find_webhook(merchant_id, webhook_id)
-            send = partial(self._deliver, webhook, breaker)
-            for delivery in await self._lease(webhook_id, webhook, breaker, len(under_way)):
+            leased = await self._lease(webhook_id, webhook, breaker, len(under_way))
+            found = await self._read_events(webhook, leased)
+            for delivery in leased:
+                send = partial(self._deliver, webhook, breaker, found.get(delivery.event_id))
                 under_way.add(asyncio.create_task(run_guarded(delivery, send)))
 
         try:
@@ -199,10 +202,18 @@ class Lanes:
             is_ordered=webhook is not None and webhook.is_ordered,
         )
 
-    async def _deliver(self, webhook: Webhook | None, breaker: Breaker, delivery: Delivery) -> None:
+    async def _read_events(self, webhook: Webhook | None, leased: Sequence[Delivery]) -> dict[str, EventPayload]:
+        if webhook is None or not leased:
+            return {}
+        ids = [delivery.event_id for delivery in leased]
+        return await list_payloads(self._app.database, webhook.merchant_id, ids)
+
+    async def _deliver(
+        self, webhook: Webhook | None, breaker: Breaker, found: EventPayload | None, delivery: Delivery
+    ) -> None:
         attempted = None
         try:
-            attempted = await deliver(self._app, delivery, webhook)
+            attempted = await deliver(self._app, delivery, webhook, found)
         finally:
             if attempted is None:
                 self._broken.append((delivery, webhook))

@@ -16,6 +16,7 @@ from tollgate.operations.app import App
 from tollgate.payments.webhooks import DeliveryState, Webhook
 from tollgate.store import deliveries
 from tollgate.store.database import Unavailable
+from tollgate.store.hot import HotWrite, Row
 from tollgate.values import HOUR, MINUTE, SECOND
 from tollgate.wire import Outgoing, Received
 from tollgate.workers.deliveries import Breaker, Lanes
@@ -212,9 +213,16 @@ class Outage:
         return getattr(self._database, name)
 
     async def write(self, writes: list[object], *, label: str) -> bool:
+        self._refuse(label)
+        return await self._database.write(writes, label=label)  # type: ignore[arg-type]
+
+    async def submit(self, hot: HotWrite, row: Row, *, label: str) -> bool:
+        self._refuse(label)
+        return await self._database.submit(hot, row, label=label)
+
+    def _refuse(self, label: str) -> None:
         if label == self._label and self.lasts:
             raise Unavailable("the database takes no writes")
-        return await self._database.write(writes, label=label)  # type: ignore[arg-type]
 
 
 async def test_a_delivery_whose_end_could_not_be_written_is_made_again(
