@@ -24,6 +24,13 @@ ANSWER_FIELDS = frozenset(
         "endedBy",
         "paymentId",
         "runsSkipped",
+        # an endpoint for webhooks
+        "latencyMs",
+        "oldestPending",
+        "paymentTypes",
+        "pendingDeliveries",
+        "resultGroups",
+        "signingSecret",
         # a payment link
         "qrCode",
         "paymentLinks",

@@ -4,6 +4,7 @@ What is delivered again, and how that is recorded, is decided in `flows`.
 """
 
 import getpass
+import os
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -186,7 +187,15 @@ async def _get_event(app: App, event_id: str) -> Event:
     sys.exit(f"tollgate: no event {event_id}; see `tollgate events list`")
 
 
-_by_option = click.option("--by", "requested_by", default=getpass.getuser, help="Who asks for it, for the record.")
+def _get_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run as a number that has no name.
+        return f"user {os.getuid()}"
+
+
+_by_option = click.option("--by", "requested_by", default=_get_user, help="Who asks for it, for the record.")
 
 
 @events.command("resend")
