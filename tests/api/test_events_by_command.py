@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -21,6 +22,8 @@ from gateway import COLD, Client, GatewayProcess, inherit_variables
 from status_receiver import Got, Receiver
 from tollgate.catalog.events import EVENT_ROWS
 from tollgate.cli.program import program
+from tollgate.store.opening import open_database
+from tollgate.store.replays import Replay, list_replays
 
 pytestmark = pytest.mark.both_databases
 
@@ -101,8 +104,9 @@ def test_an_event_is_listed_and_shown_with_its_attempts(
     assert f"  > webhook-id: {got.event_id}" in text
 
 
+@pytest.mark.usefixtures("hook")
 def test_a_list_is_filtered_and_newest_first(
-    gateway: GatewayProcess, client: Client, merchant_id: str, hook: dict[str, str], receiver: Receiver
+    gateway: GatewayProcess, client: Client, merchant_id: str, receiver: Receiver
 ) -> None:
     first = pay_and_receive(client, receiver)
     second = pay_and_receive(client, receiver)
@@ -143,9 +147,24 @@ def test_a_replay_is_counted_and_confirmed_before_it_runs(
     assert refused.exit_code == 1
     assert f"replay 2 events to {receiver.url}/200?" in refused.output
     assert invoke(gateway, *replay, "--types", "REGISTRATION").stdout == "0\n"
-    assert invoke(gateway, *replay, typed="y\n").stdout == "2\n"
+    assert invoke(gateway, *replay, "--by", "Jane", typed="y\n").stdout == "2\n"
     wait_until(lambda: len(receiver.got) == 4)
     assert {each.event_id for each in receiver.got if each.is_replay} == {each.event_id for each in events}
+    (record,) = [each for each in read_replays(gateway) if each.webhook_id == hook["id"]]
+    assert (record.requested_by, record.deliveries) == ("Jane", 2)
+    assert json.loads(record.filter) == {"status": "delivered"}
+
+
+def read_replays(gateway: GatewayProcess) -> list[Replay]:
+    async def read() -> list[Replay]:
+        url = gateway.database or f"sqlite:///{gateway.data}/tollgate.db"
+        database = await open_database(url, must_exist=True)
+        try:
+            return await list_replays(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(read())
 
 
 def test_events_of_a_paused_endpoint_are_kept_and_counted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tollgate.payments.webhooks import FieldChoice, Scheme, Webhook, WebhookStat
 from tollgate.values import InvalidParameters, MerchantId, Secret
 
 URL = ("url", "https://shop.example/hooks")
+GUIDE = Path(__file__).parents[3] / "docs" / "webhooks.md"
 SECRET = "00ff" * 16
 WEBHOOK = Webhook(
     id="8a" + "1" * 30, merchant_id=MerchantId("8a" + "2" * 30), url=URL[1], created_at=0, sealed_secrets=b"sealed"
@@ -32,6 +34,13 @@ def test_every_term_is_a_member_of_an_endpoint() -> None:
 
     assert members | decided_elsewhere | {"sealed_secrets"} == set(Webhook.__struct_fields__)
     assert not members & decided_elsewhere
+
+
+def test_every_term_is_documented() -> None:
+    rows = [line.split("|") for line in GUIDE.read_text("utf-8").splitlines() if line.startswith("| `--")]
+    documented = {row[2].strip().strip("`") for row in rows}
+
+    assert {*webhooks.TERMS, webhooks.SECRET} <= documented
 
 
 @pytest.mark.parametrize(
