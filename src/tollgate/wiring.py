@@ -6,7 +6,6 @@ It decides nothing about payments.
 import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,8 @@ from tollgate.store import merchants, opening
 from tollgate.store.database import Database
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
-from tollgate.web import callers, server
+from tollgate.web import callers, request, server
 from tollgate.web.api import ROUTES, host
-from tollgate.web.request import RouteRow
 from tollgate.widget import routes, serving
 from tollgate.wire import Guard, HttpNotifier, HttpWire, Wire, may_carry_cards
 from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
@@ -141,7 +139,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     return Host(app, gateway, server.Gateway(app, (host.METRICS,), throttles), loop, wires)
 
 
-def join_routes(settings: Settings) -> tuple[RouteRow, ...]:
+def join_routes(settings: Settings) -> tuple[request.RouteRow, ...]:
     rows = (*ROUTES, *routes.ROUTES)
     if settings.is_live:
         return rows
@@ -195,13 +193,11 @@ async def make_sandbox_token(database: Database, keyring: Keyring, entity_id: st
     return await tenant.make_token(database, keyring, entity_id, **wanted)
 
 
-async def trigger_event(
-    app: App,
-    name: str,
-    entity_id: str | None,
-    send: Callable[[str, str, Mapping[str, str], Mapping[str, str]], Awaitable[Mapping[str, Any]]],
-) -> list[str]:
-    """Makes an event happen on a running test host, by requests with the credentials of its sandbox merchant."""
+async def trigger_event(app: App, name: str, entity_id: str | None, send: Any) -> list[str]:
+    """Makes an event happen on a running test host, by requests with the credentials of its sandbox merchant.
+
+    send: a `Send` of the triggers, which the command provides.
+    """
     from tollgate.sandbox import tenant, triggers
 
     base_url = await opening.get_setting(app.database, BASE_URL) or app.base_url

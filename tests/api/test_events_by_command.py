@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from api.merchants import find_merchant_id, run_command, wait_until
 from gateway import COLD, Client, GatewayProcess, inherit_variables
+from ports import find_free_port
 from status_receiver import Got, Receiver
 from tollgate.catalog.events import EVENT_ROWS
 from tollgate.cli.program import program
@@ -312,6 +313,8 @@ def test_every_event_of_the_catalogue_can_be_triggered(gateway: GatewayProcess, 
 def test_a_trigger_without_an_endpoint_or_a_server_says_so(gateway: GatewayProcess, tmp_path: Path) -> None:
     assert "there is no webhook to test" in invoke(gateway, "trigger", "webhook.test").output
     assert [line.split()[0] for line in run_command(gateway, "trigger", "--list").splitlines()] == [*EVENT_ROWS]
-    for command in (("migrate",), ("trigger", "payment.succeeded")):
-        done = CliRunner().invoke(program, [*command, "--data", str(tmp_path)])
-    assert "the server does not answer" in done.output
+    store = "--data", str(tmp_path)
+    assert CliRunner().invoke(program, ["migrate", *store]).exit_code == 0
+    nobody = {"TOLLGATE_PORT": str(find_free_port())}
+    done = CliRunner().invoke(program, ["trigger", "payment.succeeded", *store], env=nobody)
+    assert (done.exit_code, "the server does not answer" in done.output) == (1, True)

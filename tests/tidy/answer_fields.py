@@ -27,7 +27,6 @@ ANSWER_FIELDS = frozenset(
         # an endpoint for webhooks
         "latencyMs",
         "oldestPending",
-        "paymentTypes",
         "pendingDeliveries",
         "resultGroups",
         "signingSecret",

@@ -17,17 +17,8 @@ from tollgate.catalog.events import SUBSCRIPTIONS
 from tollgate.catalog.limits import LIMITS
 from tollgate.cli.endpoints import as_json_option, choose_merchant, get_webhook, merchant_option
 from tollgate.cli.program import STORE_FLAGS, program, with_app, with_settings
+from tollgate.flows import replays
 from tollgate.flows.deliver import get_payload
-from tollgate.flows.replays import (
-    STATUSES,
-    EventFilter,
-    SentEvent,
-    get_sent,
-    list_receivers,
-    list_replayed,
-    list_sent,
-    replay,
-)
 from tollgate.operations.app import App
 from tollgate.payments.webhooks import DeliveryAttempt, DeliveryState, Webhook, WebhookState
 from tollgate.store import deliveries, merchants
@@ -64,7 +55,7 @@ def _read_types(_context: click.Context, _option: click.Parameter, values: Itera
 
 def _with_filter(command: Any) -> Any:
     for option in (
-        click.option("--status", type=click.Choice(STATUSES), help="The status of the delivery."),
+        click.option("--status", type=click.Choice(replays.STATUSES), help="The status of the delivery."),
         click.option("--until", callback=_read_time, metavar="TIME", help="Only events before this time."),
         click.option("--since", callback=_read_time, metavar="TIME", help="Only events from this time on."),
         click.option(
@@ -75,9 +66,9 @@ def _with_filter(command: Any) -> Any:
     return command
 
 
-def _make_filter(flags: dict[str, Any]) -> EventFilter:
+def _make_filter(flags: dict[str, Any]) -> replays.EventFilter:
     types, since, until, status = (flags.pop(name) for name in ("types", "since", "until", "status"))
-    return EventFilter(since=since or 0, until=until, types=types, status=status)
+    return replays.EventFilter(since=since or 0, until=until, types=types, status=status)
 
 
 @events.command("list")
@@ -86,12 +77,12 @@ def _make_filter(flags: dict[str, Any]) -> EventFilter:
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Print so many at most.")
 @as_json_option
 @with_settings(*STORE_FLAGS)
-def list_events(merchant_id: str | None, limit: int, as_json: bool, **flags: Any) -> None:
+def show_events(merchant_id: str | None, limit: int, as_json: bool, **flags: Any) -> None:
     """Print the newest events of a merchant, newest first, each with the statuses of its deliveries."""
     wanted = _make_filter(flags)
 
-    async def collect(app: App) -> list[SentEvent]:
-        return await list_sent(app, await choose_merchant(app, merchant_id), wanted, limit)
+    async def collect(app: App) -> list[replays.SentEvent]:
+        return await replays.list_sent(app, await choose_merchant(app, merchant_id), wanted, limit)
 
     found = with_app(flags, collect)
     if as_json:
@@ -101,13 +92,13 @@ def list_events(merchant_id: str | None, limit: int, as_json: bool, **flags: Any
         click.echo(_describe(each))
 
 
-def _describe(sent: SentEvent) -> str:
+def _describe(sent: replays.SentEvent) -> str:
     event = sent.event
     statuses = ",".join(sent.statuses)
     return f"{event.id}  {render_timestamp(event.created_at)}  {event.topic}  {event.subject_id}  {statuses}"
 
 
-def _render(sent: SentEvent) -> dict[str, Any]:
+def _render(sent: replays.SentEvent) -> dict[str, Any]:
     event = sent.event
     return {
         "id": event.id,
@@ -154,7 +145,7 @@ def show_event(event_id: str, as_json: bool, **flags: Any) -> None:
         event = await _get_event(app, event_id)
         attempts = await deliveries.list_attempts(app.database, event.merchant_id, event.id, LIMITS.attempts_shown_max)
         return {
-            **_render(await get_sent(app, event)),
+            **_render(await replays.get_sent(app, event)),
             "payload": orjson.loads(await get_payload(app, event)),
             "attempts": [_render_attempt(each) for each in attempts],
         }
@@ -208,12 +199,12 @@ def resend_event(event_id: str, webhook_id: str | None, requested_by: str, **fla
 
     async def queue(app: App) -> list[Webhook]:
         event = await _get_event(app, event_id)
-        receivers = [await get_webhook(app, webhook_id)] if webhook_id else await list_receivers(app, event)
+        receivers = [await get_webhook(app, webhook_id)] if webhook_id else await replays.list_receivers(app, event)
         for each in receivers:
             if each.merchant_id != event.merchant_id:
                 sys.exit(f"tollgate: webhook {each.id} belongs to another merchant than the event")
-            wanted = EventFilter(subject_id=event.subject_id, types=(event.topic,))
-            await replay(app, each, [event.id], requested_by=requested_by, wanted=wanted)
+            wanted = replays.EventFilter(subject_id=event.subject_id, types=(event.topic,))
+            await replays.replay(app, each, [event.id], requested_by=requested_by, wanted=wanted)
         return receivers
 
     receivers = with_app(flags, queue)
@@ -236,11 +227,11 @@ def replay_events(webhook_id: str, requested_by: str, yes: bool, **flags: Any) -
 
     async def queue(app: App) -> int:
         receiver = await get_webhook(app, webhook_id)
-        found = await list_replayed(app, receiver, wanted)
+        found = await replays.list_replayed(app, receiver, wanted)
         if found and not yes:
             click.confirm(f"replay {len(found)} events to {receiver.url}?", abort=True, err=True)
         _warn_of_state(receiver)
-        return await replay(app, receiver, found, requested_by=requested_by, wanted=wanted) if found else 0
+        return await replays.replay(app, receiver, found, requested_by=requested_by, wanted=wanted) if found else 0
 
     click.echo(with_app(flags, queue))
 

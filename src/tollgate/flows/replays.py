@@ -1,4 +1,7 @@
-"""Events listed, and delivered again on request, which is recorded. How they are sent is decided in `deliver`."""
+"""Lists events with their deliveries, and queues them to be delivered again, which is recorded.
+
+How they are sent is decided in `deliver`.
+"""
 
 from collections.abc import AsyncIterator
 

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import RESULTS, get_result, is_review
+from tollgate.catalog.test_cards import TEST_CARDS
 from tollgate.flows.replays import EventFilter, list_sent
 from tollgate.operations.app import App
 from tollgate.sandbox.tenant import Welcome
@@ -60,8 +61,8 @@ def _record(payment_type: str, path: str = "/sandbox/payments/{0}") -> Step:
 
 
 _DEBIT, _AUTHORIZATION, _REGISTRATION = _pay("DB"), _pay("PA"), Step("/v1/registrations", _CARD)
-_REVIEW = {"customParameters[forceResultCode]": "000.400.000"}
-_DECLINE = {"customParameters[forceResultCode]": "800.100.152"}
+_REVIEW = {"customParameters[forceResultCode]": next(code for code in RESULTS if is_review(code))}
+_DECLINE = {"card.number": next(card.number for card in TEST_CARDS.values() if card.result_code)}
 _PLAN = {**_AMOUNT, "job.dayOfMonth": "L", "job.hour": "6"}
 _SCHEDULE = Step("/scheduling/v1/schedules", {**_PLAN, "paymentType": "SD", "registrationId": "{0}"})
 

@@ -1,4 +1,7 @@
-"""Records of replays: who asked for which events again, and how many there were. They are never changed."""
+"""Records of replays: who asked for which events to be delivered again, and how many there were.
+
+The deliveries are queued elsewhere.
+"""
 
 import msgspec
 

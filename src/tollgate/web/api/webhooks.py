@@ -29,7 +29,7 @@ async def create_webhook(request: Request, caller: Caller, app: App) -> Reply:
 
 
 @ROUTES.add("GET", "/v1/webhooks", "list_webhooks", Access.TOKEN)
-async def list_webhooks(_request: Request, caller: Caller, app: App) -> Reply:
+async def read_webhooks(_request: Request, caller: Caller, app: App) -> Reply:
     """Lists the endpoints for webhooks of the merchant, oldest first, with their pending deliveries."""
     found = [each for each in await store_webhooks.list_webhooks(app.database, caller.merchant_id) if _is_own(each)]
     return _answer(app, caller, webhooks=await _render(app, caller, found))
