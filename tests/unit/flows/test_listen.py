@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -83,11 +84,12 @@ async def open_listener(app: App, name: str = "listen") -> Webhook:
 async def make_event(app: App, due_at: int = NOW) -> str:
     clock = app.clock
     assert isinstance(clock, FixedClock)
-    await pay(app, ORDER, Call(CHANNEL, "ndc"))
+    paid = json.loads((await pay(app, ORDER, Call(CHANNEL, "ndc"))).body)["id"]
     clock.at = due_at
     await pass_on_announcements(app)
     clock.at = NOW
-    return (await list_events(app.database, MERCHANT.id, "", "g", 9, is_newest_first=True))[0].id
+    found = await list_events(app.database, MERCHANT.id, "", "g", 9)
+    return next(event.id for event in found if event.subject_id == paid)
 
 
 async def read_delivery(app: App, listener: Webhook, event_id: str) -> Delivery:
