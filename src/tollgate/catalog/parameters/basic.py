@@ -130,7 +130,12 @@ ASYNC = mount(
             note="Where the shopper's browser comes back to",
             use=Use.FORM_ADDITION | Use.ONE_PAYMENT | Use.AUTHENTICATION,
         ),
-        Parameter("notificationUrl", URL, note="Called with id and resourcePath when a result is known (deprecated)"),
+        Parameter(
+            "notificationUrl",
+            URL,
+            note="Called with id and resourcePath when a result is known (deprecated)",
+            use=Use.REGISTRATION,
+        ),
     ),
 )
 
