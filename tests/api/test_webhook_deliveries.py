@@ -65,10 +65,6 @@ def is_quiet(endpoint: Endpoint) -> bool:
     return endpoint.count_states(endpoint.list_events()).keys() == {"delivered"}
 
 
-def has_attempts(endpoint: Endpoint, event_id: str, count: int) -> bool:
-    return len(endpoint.list_attempts(event_id)) == count
-
-
 def find_event(endpoint: Endpoint, payment_id: str) -> Event:
     [event] = [event for event in endpoint.list_events() if event.subject_id == payment_id]
     return event
@@ -153,15 +149,19 @@ def test_an_event_that_nobody_hears_is_tried_for_thirty_days(
     endpoint = listen(own, shop, receiver)
     receiver.choose = lambda _: 503
     event = find_event(endpoint, shop.pay().json["id"])
+
+    def has_attempts(count: int) -> bool:
+        return len(endpoint.list_attempts(event.id)) == count
+
     for number, pause in enumerate(LADDER, 1):
-        wait_until(partial(has_attempts, endpoint, event.id, number))
+        wait_until(partial(has_attempts, number))
         delivery, attempt = endpoint.find_delivery(event), endpoint.list_attempts(event.id)[-1]
         assert (delivery.state, delivery.tries) == (DeliveryState.PENDING, number)
         # The pause begins when the attempt has ended, which no pause is shorter than.
         assert 0 <= delivery.due_at - attempt.attempted_at - pause < 30 * SECOND
         now = advance(shop, pause // SECOND)
         assert now >= datetime.fromtimestamp(delivery.due_at // SECOND, UTC)
-    wait_until(lambda: len(endpoint.list_attempts(event.id)) == len(LADDER) + 1)
+    wait_until(partial(has_attempts, len(LADDER) + 1))
 
     attempts = endpoint.list_attempts(event.id)
     wait_until(lambda: endpoint.find_delivery(event).state is DeliveryState.FAILED)

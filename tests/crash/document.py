@@ -29,6 +29,7 @@ SECTIONS = (
     "Payments of schedules",
     "Network tokens",
     "Checkouts",
+    "Deliveries of events",
     "Further moments",
     "Further moments of schedules and network tokens",
 )
@@ -42,9 +43,10 @@ the last two sections are checked by `make prove`. Each row was seen on SQLite a
 
 A *step* is the label of a write to the database or of a request to another system. The acquirer runs in its own
 process, and its records are the evidence. For direct debits the evidence is the files for the bank, for network tokens
-the token vault, for reminders the shop. In the end nothing is open, due or reserved. Balances, numbers and ledger
-follow from the payments. The acquirer did with every payment exactly what the gateway recorded. Every run of a schedule
-happened once, and was paid once or, if it failed, not at all.
+the token vault, for reminders the shop, for events the merchant's receiver. In the end nothing is open, due or
+reserved. Balances, numbers and ledger follow from the payments. The acquirer did with every payment exactly what the
+gateway recorded. Every run of a schedule happened once, and was paid once or, if it failed, not at all. Every event was
+delivered; a receiver that hears one twice knows it by its id.
 
 *During* means that the step was started and not confirmed; the moment is random. *Or* separates all permitted results.
 A test sees one of these on each database, and fails on any other, such as half a write. A row that *dies again*

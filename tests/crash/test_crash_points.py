@@ -9,6 +9,7 @@ from pathlib import Path
 from crash import background_crashes, further_crashes, method_crashes
 from crash.checkout_crashes import CHECKOUT_CRASHES
 from crash.crash_point import Moment
+from crash.delivery_crashes import DELIVERY_CRASHES
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
 
@@ -21,6 +22,7 @@ ALL_CRASHES = (
     *PAYMENT_CRASHES,
     *PAYMENT_RECOVERIES,
     *CHECKOUT_CRASHES,
+    *DELIVERY_CRASHES,
     *STORING_CRASHES,
     *SENDING_CRASHES,
     *FACT_CRASHES,
@@ -45,6 +47,7 @@ SAME_STATE = {
     "before completion": "after charge request",
     "before completion on return": "after inquiry on return",
     "before decided completion": "after fact recorded",
+    "before delivery ended": "after delivery request",
     "before follow-up completion": "after follow-up request",
     "before follow-up request": "after follow-up started",
     "before instruction cancelled": "before reversal request",
@@ -77,6 +80,10 @@ SPARED = {
     "checkout read": ONE_COMMIT,
     "checkout read counted": ONE_COMMIT,
     "cryptogram request": "nothing is charged yet, as after the payment was started",
+    "delivery postponed": REPEATABLE,
+    "delivery worker alive": "one note, without which others deliver what the worker has leased",
+    "delivery worker stopped": "gives back what others take over anyway when the worker is not heard of for 5 seconds",
+    "events replayed": ONE_COMMIT,
     "job finished": REPEATABLE,
     "key rotation": "one row guarded by its old value; the command continues where it stopped",
     "link checkout": ONE_COMMIT,
@@ -99,6 +106,7 @@ SPARED = {
     "token check queued": "one note; the token is checked again with the next payment",
     "token event": "one note; a vault that was not answered tells again",
     "wallet token used": "nothing is started yet; the shopper has to authorize another wallet token",
+    "webhook tested": "one record of a test; an endpoint is activated by another commit, or tested again",
     "widget script": "one row, which the next round stores",
     "write check": "a probe row without meaning",
 }

@@ -12,7 +12,7 @@ from tollgate.payments.webhooks import Delivery, DeliveryAttempt, Webhook, Webho
 from tollgate.store import deliveries
 from tollgate.store.database import Database
 from tollgate.store.events import Event, append_event_writes
-from tollgate.store.webhooks import insert_webhook
+from tollgate.store.webhooks import find_webhook, insert_webhook
 from tollgate.values import MINUTE, SECOND, make_id, make_timed_id
 
 ENDPOINT = Webhook(
@@ -55,6 +55,9 @@ async def add_endpoint(db: Database, **changes: Any) -> Webhook:
 
 
 async def queue(db: Database, webhook: Webhook, event_ids: list[str], due_at: int = NOON) -> None:
+    """Queues events for an endpoint, which is added if it is not there."""
+    if await find_webhook(db, webhook.merchant_id, webhook.id) is None:
+        await insert_webhook(db, webhook)
     await db.write(deliveries.queue_writes(webhook, event_ids, due_at), label="test")
 
 

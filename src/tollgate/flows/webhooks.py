@@ -131,5 +131,4 @@ async def move_webhook(app: App, webhook: Webhook, state: WebhookState) -> bool:
 
 async def remove_webhook(app: App, webhook: Webhook) -> bool:
     """Removes an endpoint and what was still to be delivered to it."""
-    await app.database.write(deliveries.drop_deliveries_writes(webhook), label="webhook deliveries dropped")
     return await store_webhooks.delete_webhook(app.database, webhook)

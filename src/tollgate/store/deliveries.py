@@ -60,7 +60,15 @@ _queued: dict[str, sa.ColumnElement[Any]] = {
 def _make_queue(chosen: dict[str, sa.ColumnElement[Any]]) -> Insert:
     events = (
         sa.select(*chosen.values())
-        .where(outbox.c.merchant_id == bind("of", outbox.c.merchant_id), is_among_ids(outbox.c.id))
+        .where(
+            outbox.c.merchant_id == bind("of", outbox.c.merchant_id),
+            is_among_ids(outbox.c.id),
+            # Another process may just have removed the endpoint.
+            sa.exists().where(
+                webhooks.c.merchant_id == bind("of", outbox.c.merchant_id),
+                webhooks.c.id == sa.bindparam("webhook_id"),
+            ),
+        )
         # Two processes that queue the same events wait for each other instead of deadlocking.
         .order_by(outbox.c.id)
     )

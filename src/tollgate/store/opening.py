@@ -51,11 +51,9 @@ _replace = Statement(
     .values(value=sa.bindparam("new"))
 )
 _sum = sa.cast(settings.c.value, WHOLE) + sa.cast(_inserted.excluded.value, WHOLE)
-_add = Statement(
-    _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": sa.cast(_sum, TEXT)}).returning(
-        settings.c.value
-    )
-)
+_adding = _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": sa.cast(_sum, TEXT)})
+_add = Statement(_adding)
+_add_and_get = Statement(_adding.returning(settings.c.value))
 
 
 async def get_setting(db: Database, name: str, default: str = "") -> str:
@@ -80,7 +78,7 @@ async def replace_setting(db: Database, name: str, old: str, new: str) -> bool:
 
 async def add_to_setting(db: Database, name: str, amount: int) -> int:
     """Adds to a whole number (absent counts as 0) in one statement, so that no process undoes another's addition."""
-    row = await db.fetch_one(_add, {"name": name, "value": str(amount)})
+    row = await db.fetch_one(_add_and_get, {"name": name, "value": str(amount)})
     if row is None:
         raise LookupError(f"setting {name} was added to and is gone")
     return int(row[0])

@@ -3,6 +3,7 @@
 from tollgate.payments.webhooks import Webhook, WebhookState
 from tollgate.store.codec import ONE, Codec, bind
 from tollgate.store.database import Database
+from tollgate.store.deliveries import drop_deliveries_writes
 from tollgate.store.merchants import change_merchants
 from tollgate.store.schema import webhooks
 from tollgate.store.statements import Statement
@@ -49,8 +50,8 @@ async def set_webhook_state(db: Database, seen: Webhook, state: WebhookState, re
 
 
 async def delete_webhook(db: Database, webhook: Webhook) -> bool:
-    """Deletes an endpoint; what was to be delivered to it is deleted when it is old."""
-    return await change_merchants(db, _delete(webhook))
+    """Deletes an endpoint and what was still to be delivered to it."""
+    return await change_merchants(db, [*_delete(webhook), *drop_deliveries_writes(webhook)])
 
 
 async def rewrap_secrets(db: Database, webhook: Webhook, fresh: bytes) -> bool:
