@@ -19,7 +19,7 @@ from tollgate.values import Secret
 from tollgate.vault.webhooks import EncryptedBody, decrypt_body
 
 HANG, RESET = 0, -1
-"""What a receiver may do instead of answering with a status."""
+"""Instead of answering with a status, a receiver may do one of these."""
 
 _HANG_S = 120.0
 _RESETTING = struct.pack("ii", 1, 0)

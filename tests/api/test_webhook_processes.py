@@ -28,6 +28,7 @@ MANNERS: dict[str, Callable[[int], int]] = {
     "resetting": lambda _: RESET,
 }
 IN_ORDER = "healthy"
+RESULTS = ("delivered", "failed")
 STOPPED_WITHIN_S = 20.0
 """A stop takes up to 10 seconds; a receiver that hangs would hold it up for 30."""
 
@@ -107,7 +108,18 @@ def check_load(load: Load, count: int) -> None:
     bad = [receiver for name, receiver in load.receivers.items() if name not in ("healthy", "hanging")]
     wait_until(has_all)
     wait_until(lambda: load.list_event_ids() == set(load.receivers["hanging"].count_events()))
+    wait_until(lambda: read_metric(load, "tollgate_webhook_oldest_undelivered_seconds") == 0)
+    counted = {each: read_metric(load, f'tollgate_webhook_deliveries_total{{result="{each}"}}') for each in RESULTS}
+    assert counted["delivered"] >= len(load.list_event_ids())
+    assert counted["failed"] > 0
     assert load.gateway.stop() == 0
+
+
+def read_metric(load: Load, series: str) -> float:
+    """Reads a metric of all processes, while time passes."""
+    advance(load.client, 60)
+    lines = load.client.send("GET", "/metrics").body.decode().splitlines()
+    return next(float(line.split()[-1]) for line in lines if line.startswith(f"{series} "))
 
 
 def check_order(receiver: Receiver) -> None:

@@ -14,17 +14,7 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
-from tollgate.store import (
-    authentications,
-    bank_files,
-    checkouts,
-    deliveries,
-    instructions,
-    links,
-    registrations,
-    schedules,
-    schema,
-)
+from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, ZERO, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.events import Event
@@ -148,7 +138,7 @@ class AuditedDelivery(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        return f"{self.webhook_id or 'notificationUrl'}/{self.event_id}"
+        return f"{self.webhook_id or 'notification'}/{self.event_id}"
 
 
 def _make_reader(codec: Codec[Any], struct: type[S], *more: sa.Column[Any]) -> Callable[[Row], S]:
@@ -201,7 +191,10 @@ WEBHOOKS = _audit_decoded(WEBHOOK_ROWS)
 # Those that are over refer to nothing that is still needed.
 ANNOUNCEMENTS = _audit_raw(schema.announcements, AuditedAnnouncement, where=schema.announcements.c.is_pending == ONE)
 DELIVERIES = _audit_raw(
-    schema.deliveries, AuditedDelivery, deliveries.DELIVERIES.key, where=schema.deliveries.c.state == ZERO
+    schema.deliveries,
+    AuditedDelivery,
+    AuditedDelivery.__struct_fields__,
+    where=schema.deliveries.c.state == ZERO,
 )
 
 

@@ -1,4 +1,4 @@
-"""What is sent to an endpoint: its scheme, wrapper and fields, and both secrets while they are rotated."""
+"""A request to an endpoint follows its scheme, wrapper and fields, and uses both secrets while they are rotated."""
 
 from __future__ import annotations
 
