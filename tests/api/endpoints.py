@@ -16,13 +16,14 @@ from tollgate.operations.app import App
 from tollgate.payments.webhooks import Delivery, DeliveryAttempt, Webhook, WebhookState
 from tollgate.store import deliveries
 from tollgate.store.audit import EVENTS
-from tollgate.store.events import Event
+from tollgate.store.events import Event, list_pending
 from tollgate.store.webhooks import find_webhook, set_webhook_state
 from tollgate.values import MerchantId
 from tollgate.vault.webhooks import WebhookSecrets
 from tollgate.wiring import open_app
 
 _T = TypeVar("_T")
+_ROWS_MAX = 1000
 
 
 def use_store(gateway: GatewayProcess, use: Callable[[App], Awaitable[_T]]) -> _T:
@@ -89,6 +90,13 @@ class Endpoint:
             return found
 
         return use_store(self.gateway, find)
+
+    def is_quiet(self) -> bool:
+        """Tells whether all that was announced is passed on and delivered."""
+        pending = use_store(self.gateway, lambda app: list_pending(app.database, _ROWS_MAX))
+        if any(each.event.merchant_id == self.merchant_id for each in pending):
+            return False
+        return self.count_states(self.list_events()).keys() == {"delivered"}
 
     def is_queued(self, event: Event) -> bool:
         return bool(self.count_states([event]))

@@ -56,13 +56,9 @@ def listen(own: GatewayProcess, shop: Client, receiver: Receiver, **terms: objec
     """Adds an endpoint, and waits until the server delivers to it."""
     endpoint = add_endpoint(own, shop, f"{receiver.url}/hook", **terms)
     wait_until_known(shop, endpoint)
-    wait_until(lambda: is_quiet(endpoint))
+    wait_until(endpoint.is_quiet)
     receiver.calls.clear()
     return endpoint
-
-
-def is_quiet(endpoint: Endpoint) -> bool:
-    return endpoint.count_states(endpoint.list_events()).keys() == {"delivered"}
 
 
 def find_event(endpoint: Endpoint, payment_id: str) -> Event:
@@ -136,7 +132,7 @@ def test_a_receiver_that_cannot_be_reached_is_recorded_with_the_reason(
 
     assert list_failures(closed) == {"connection refused"}
     assert list_failures(documented) == {"address 192.0.2.1 is for documentation"}
-    wait_until(lambda: is_quiet(endpoint))
+    wait_until(endpoint.is_quiet)
 
 
 def list_failures(endpoint: Endpoint) -> set[str]:
@@ -223,7 +219,7 @@ def test_what_happens_during_a_pause_is_delivered_after_it(
     endpoint = listen(own, shop, receiver)
     with Receiver() as control_receiver:
         control = listen(own, shop, control_receiver)
-        wait_until(lambda: is_quiet(endpoint))
+        wait_until(endpoint.is_quiet)
         receiver.calls.clear()
         restart_with(own, endpoint, WebhookState.PAUSED)
         ids = {find_event(endpoint, shop.pay().json["id"]).id for _ in range(3)}
@@ -254,7 +250,7 @@ def test_410_disables_and_a_test_that_is_answered_brings_the_kept_events(
     assert endpoint.test()
     advance(shop, 60)
 
-    wait_until(lambda: is_quiet(endpoint))
+    wait_until(endpoint.is_quiet)
     assert {first.id, second.id} <= set(receiver.count_events())
 
 

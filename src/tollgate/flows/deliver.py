@@ -163,7 +163,7 @@ async def deliver(
         ended = msgspec.structs.replace(ended, state=DeliveryState.DELIVERED)
     else:
         ended = _choose_retry(ended, webhook, app.clock.now(), last.retry_after_s)
-        facts = {"webhook": delivery.webhook_id or "notification", "event": delivery.event_id}
+        facts = {"webhook": delivery.webhook_id or "notification", "event_id": delivery.event_id}
         _log.warning("webhook delivery failed", extra={**facts, "try": ended.tries, "failure": last.failure})
     await deliveries.end_attempt(app.database, ended, last.record)
     if last.status == _GONE and webhook is not None:

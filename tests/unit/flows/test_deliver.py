@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows import webhooks
 from tollgate.flows.deliver import deliver, pass_on_announcements, postpone, read_retry_after
+from tollgate.hosting.log import JsonLines
 from tollgate.operations.app import App
 from tollgate.payments.webhooks import Delivery, DeliveryState, WebhookState
 from tollgate.store import deliveries
@@ -184,6 +185,17 @@ async def test_each_attempt_has_the_same_event_id_and_an_iv_of_its_own(equipped:
     assert first.headers["X-Initialization-Vector"] != second.headers["X-Initialization-Vector"]
     assert open_sent(first, new.secrets.secret) == open_sent(second, new.secrets.secret)
     assert (first.url, first.method) == (URL, "POST")
+
+
+async def test_a_failure_is_logged_with_its_endpoint_and_event(
+    equipped: Equipped, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended = await fail_once(equipped, Received(500))
+
+    [line] = [JsonLines().format(record) for record in caplog.records]
+    logged = orjson.loads(line)
+    assert (logged["event"], logged["failure"], logged["try"]) == ("webhook delivery failed", "answered 500", 1)
+    assert (logged["webhook"], logged["event_id"]) == (ended.webhook_id, ended.event_id)
 
 
 async def test_an_attempt_that_broke_is_tried_again_by_the_same_table(equipped: Equipped) -> None:
