@@ -215,7 +215,8 @@ class Lanes:
         try:
             attempted = await deliver(self._app, delivery, webhook, found)
         finally:
-            if attempted is None:
+            # A worker that stops gives back all that it has leased.
+            if attempted is None and not self._is_stopping:
                 self._broken.append((delivery, webhook))
         count_delivery(is_success=attempted.is_success)
         if webhook is not None and breaker.note(self._app.clock.now(), is_success=attempted.is_success):

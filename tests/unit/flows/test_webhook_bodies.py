@@ -104,6 +104,25 @@ async def test_a_signed_body_is_plain_json(equipped: tuple[App, RecordingNotifie
     assert "X-Initialization-Vector" not in sent.headers
 
 
+async def test_each_attempt_has_the_same_id_and_a_timestamp_and_signature_of_its_own(
+    equipped: tuple[App, RecordingNotifier],
+) -> None:
+    app, notifier = equipped
+    new = await add_active(app, scheme=Scheme.SIGNED)
+    await begin(app)
+    notifier.script = [Received(500)]
+    for at in (NOW, NOW + MINUTE):
+        move_to(app, at)
+        await deliver_all(app, new.webhook)
+
+    first, second = notifier.sent
+    assert (first.headers["webhook-id"], first.body) == (second.headers["webhook-id"], second.body)
+    stamps = [int(sent.headers["webhook-timestamp"]) for sent in notifier.sent]
+    assert stamps == [NOW // SECOND, NOW // SECOND + 60]
+    assert first.headers["webhook-signature"] != second.headers["webhook-signature"]
+    assert is_signed(second, new.secrets.signing)
+
+
 async def test_both_signs_the_encrypted_body(equipped: tuple[App, RecordingNotifier]) -> None:
     sent, secret, signing = await deliver_one(equipped, scheme=Scheme.BOTH)
 
