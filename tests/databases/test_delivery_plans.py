@@ -1,4 +1,4 @@
-"""What is to be delivered is found among many rows that are over, by the indexes that hold nothing else."""
+"""Events to be delivered are found among many rows that are over, by the indexes that hold nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATEMENTS = {
     "notifications": deliveries._has_notification,
     "lease": deliveries._lease,
     "lease in order": deliveries._lease_in_order,
-    "oldest": deliveries._oldest,
+    "oldest": deliveries._oldest_announcement,
 }
 PARAMS: dict[str, Any] = {
     "limit": 10,
@@ -83,7 +83,7 @@ async def test_only_what_is_not_over_is_looked_at(full: Database, name: str) -> 
     explained = Statement(sa.text(f"EXPLAIN QUERY PLAN {compiled.text}".replace("?", "NULL")))
     plan = [str(row[3]) for row in await full.fetch(explained, {})]
     scanned = [line for line in plan if re.match(r"(SCAN|SEARCH) (deliveries|announcements|earlier)\b", line)]
-    own = ("deliveries_due", "deliveries_pending", "announcements_pending", "sqlite_autoindex_deliveries_1")
+    own = ("deliveries_due", "deliveries_pending", "announcements_pending", "announcements_by_subject", "sqlite_autoindex_deliveries_1")
     assert scanned
     assert [line for line in scanned if not any(index in line for index in own)] == []
     assert [line for line in scanned if line.startswith("SCAN") and "_pending" not in line] == []

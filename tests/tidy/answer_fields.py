@@ -24,10 +24,6 @@ ANSWER_FIELDS = frozenset(
         "endedBy",
         "paymentId",
         "runsSkipped",
-        # the payload of an event
-        "channelName",
-        "presentationAmount",
-        "presentationCurrency",
         # an endpoint for webhooks
         "latencyMs",
         "oldestPending",

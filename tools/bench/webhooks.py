@@ -41,7 +41,7 @@ class WebhookResult:
     delivered: int = 0
     """The number of events of those payments, all of which were delivered afterwards."""
     delays_s: list[float] = field(default_factory=list)
-    """From each of a steady flow of payments to the arrival of its event, at each of ten endpoints."""
+    """The time from each of a steady flow of payments to the arrival of its event, at each of ten endpoints."""
     alone_s: list[float] = field(default_factory=list)
     """The 99th percentile of that at one healthy endpoint, in each round."""
     beside_s: list[float] = field(default_factory=list)

@@ -37,7 +37,7 @@ _PROBE_EVERY = 30 * SECOND
 
 _BUSY_RATE, _BUSY_TURN_S, _TURNS = 100.0, 0.001, 4
 _ALLOWED = 5
-"""Under pressure, so many events are passed on and delivered in each look."""
+"""The number of events that are passed on and delivered in each look under pressure."""
 
 
 class Breaker:
