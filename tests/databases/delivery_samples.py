@@ -29,7 +29,7 @@ _ticks = count(1)
 
 
 def make_event(subject_id: str | None = None, **changes: Any) -> Event:
-    at = NOON + next(_ticks) * SECOND
+    at = changes.get("created_at", NOON + next(_ticks) * SECOND)
     subject_id = subject_id or make_id()
     event = Event(
         id=make_timed_id(at, subject_id),

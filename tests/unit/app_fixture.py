@@ -19,6 +19,7 @@ from tollgate.store.database import Database
 from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
 from tollgate.vault.keyring import make_keyring
+from tollgate.wire import Guard, HttpNotifier
 
 NOW = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))
 APPROVED = b'{"status":"approved","response_code":"00","message":"Fine"}'
@@ -82,5 +83,6 @@ async def furnish_app(database: Database, wire: ScriptedWire, *, is_live: bool =
         completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
         find_wire=lambda _address: wire,
+        notifier=HttpNotifier(Guard(is_live, frozenset({443, 8443}))),
         simulator=None if is_live else wire,
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tollgate.catalog.limits import LIMITS
@@ -18,7 +19,7 @@ from tollgate.sandbox.inbox.pages import ROUTES
 from tollgate.sandbox.shop.orders import get_channel_of_shop
 from tollgate.store.deliveries import record_attempt_writes
 from tollgate.store.events import Event, find_announcement, list_events
-from tollgate.store.webhooks import list_all_webhooks
+from tollgate.store.webhooks import list_all_webhooks, update_webhook
 from tollgate.web.request import Request
 from unit.app_fixture import NOW
 from unit.sandbox.shop_visits import ORIGIN, name_result, open_shop_app, order, pay, says, visit
@@ -108,7 +109,8 @@ async def test_its_address_and_state_are_corrected_and_a_pause_is_kept(
 ) -> None:
     await order(app)
     made = await get_webhook(app)
-    await flows.change_webhook(app, made, url="http://127.0.0.1:1/sandbox/inbox/shop", state=before)
+    moved = msgspec.structs.replace(made, url="http://127.0.0.1:1/sandbox/inbox/shop", state=before)
+    assert await update_webhook(app.database, moved)
     await app.merchants.refresh(app.database)
 
     await order(app)
