@@ -64,10 +64,11 @@ class HotWrite:
     name: str
     columns: Columns
     parts: Sequence[Part]
-    lean: BatchText
-    """The text for batches in which no row is rich: most payments have no key and owe nothing."""
-    rich: BatchText
-    is_rich: Callable[[Row], bool]
+    texts: tuple[BatchText, ...]
+    """Each writes more, and takes more members of a row, than the one before: most payments have no key and owe
+    nothing."""
+    choose_text: Callable[[Row], int]
+    """Returns the place of the leanest text that writes all of a row; a batch takes the richest of its rows."""
     write_row: Callable[[Run, Row], bool]
     """Writes one row on SQLite; False only when nothing was changed, so that a refused row needs no undoing."""
     is_written: Statement
@@ -178,22 +179,24 @@ START = HotWrite(
     name="start",
     columns=START_COLUMNS,
     parts=_start_parts,
-    lean=_make_text(_lean_start, [], _insert_payment.batch, is_guarded=False),
-    rich=_make_text(
-        START_COLUMNS,
-        [
-            # Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in a
-            # batch is no error that would send the whole batch down the slow path.
-            "first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given WHERE idempotency_key IS NOT NULL"
-            " ORDER BY channel_id, idempotency_key, n)",
-            f"taken AS ({TAKE_KEY.batch})",
-            f"started AS ({_insert_payment.batch} WHERE idempotency_key IS NULL"
-            " OR id = ANY (ARRAY(SELECT payment_id FROM taken)) RETURNING id)",
-        ],
-        "SELECT n FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))",
-        is_guarded=True,
+    texts=(
+        _make_text(_lean_start, [], _insert_payment.batch, is_guarded=False),
+        _make_text(
+            START_COLUMNS,
+            [
+                # Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in
+                # a batch is no error that would send the whole batch down the slow path.
+                "first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given"
+                " WHERE idempotency_key IS NOT NULL ORDER BY channel_id, idempotency_key, n)",
+                f"taken AS ({TAKE_KEY.batch})",
+                f"started AS ({_insert_payment.batch} WHERE idempotency_key IS NULL"
+                " OR id = ANY (ARRAY(SELECT payment_id FROM taken)) RETURNING id)",
+            ],
+            "SELECT n FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))",
+            is_guarded=True,
+        ),
     ),
-    is_rich=lambda row: row[_key_at] is not None,
+    choose_text=lambda row: int(row[_key_at] is not None),
     write_row=_make_row_writer(START_COLUMNS, _start_parts),
     is_written=Statement(
         sa.select(payments.c.id).where(
@@ -216,11 +219,14 @@ _lean_completion = _type_columns(
     | {"expected": payments.c.state, "event_id": outbox.c.id, "topic": outbox.c.topic}
     | {"source": ledger.c.source, "target": ledger.c.target}
 )
-COMPLETION_COLUMNS: Columns = (
+_announced_completion: Columns = (
     *_lean_completion,
+    *_type_columns({name: announcements.c[name] for name in ("payment_type", "payload", "notification_url")}),
+)
+COMPLETION_COLUMNS: Columns = (
+    *_announced_completion,
     *_type_columns({"job_id": jobs.c.id, "job_topic": jobs.c.topic, "job_due_at": jobs.c.due_at}),
     *_type_columns({"status": idempotency_keys.c.status, "body": idempotency_keys.c.body}),
-    *_type_columns({name: announcements.c[name] for name in ("payment_type", "payload", "notification_url")}),
 )
 _set_result = f"UPDATE payments SET {', '.join(f'{name} = :{name}' for name in RESULT)}, events = payments.events + 1"
 # Spelled so that no planner takes the index of attempts in flight for it: that index is full of entries that are dead
@@ -273,7 +279,12 @@ _lean_parts = (
     ),
     _insert_completed(ledger, _entry_values, "source"),
 )
+_announced_parts = (
+    *_lean_parts,
+    _insert_completed(announcements, _announcement_values | {"is_pending": "1"}, "payload"),
+)
 _rich_parts = (
+    *_announced_parts,
     _insert_completed(jobs, _job_values | {"leased_until": "0", "tries": "0", "body": "'{}'"}, "job_id"),
     Part(
         f"{_set_answer} payments AS completed"
@@ -281,10 +292,17 @@ _rich_parts = (
         _read_from("completed", f"{_set_answer} completed WHERE {_is_its_key} AND :status IS NOT NULL"),
         needs="status",
     ),
-    _insert_completed(announcements, _announcement_values | {"is_pending": "1"}, "payload"),
 )
-_needed_at = [[name for name, _ in COMPLETION_COLUMNS].index(name) for name in ("job_id", "status", "payload")]
-_completion_parts = (_set_result_part, *_lean_parts, *_rich_parts)
+_payload_at, _job_at, _status_at = (
+    [name for name, _ in COMPLETION_COLUMNS].index(name) for name in ("payload", "job_id", "status")
+)
+_completion_parts = (_set_result_part, *_rich_parts)
+
+
+def _choose_completion(row: Row) -> int:
+    if row[_job_at] is not None or row[_status_at] is not None:
+        return 2
+    return int(row[_payload_at] is not None)
 
 
 def _make_completion(columns: Columns, parts: Sequence[Part]) -> BatchText:
@@ -297,9 +315,12 @@ COMPLETE = HotWrite(
     name="complete",
     columns=COMPLETION_COLUMNS,
     parts=_completion_parts,
-    lean=_make_completion(_lean_completion, _lean_parts),
-    rich=_make_completion(COMPLETION_COLUMNS, (*_lean_parts, *_rich_parts)),
-    is_rich=lambda row: any(row[place] is not None for place in _needed_at),
+    texts=(
+        _make_completion(_lean_completion, _lean_parts),
+        _make_completion(_announced_completion, _announced_parts),
+        _make_completion(COMPLETION_COLUMNS, _rich_parts),
+    ),
+    choose_text=_choose_completion,
     write_row=_make_row_writer(COMPLETION_COLUMNS, _completion_parts),
     # The event shares the commit and is never changed, while the payment may have moved on since.
     is_written=Statement(
@@ -342,9 +363,8 @@ END_ATTEMPT = HotWrite(
     name="attempt",
     columns=_attempt_columns,
     parts=_attempt_parts,
-    lean=_attempt_text,
-    rich=_attempt_text,
-    is_rich=lambda _: False,
+    texts=(_attempt_text,),
+    choose_text=lambda _: 0,
     write_row=_make_row_writer(_attempt_columns, _attempt_parts),
     is_written=Statement(
         sa.select(delivery_attempts.c.id).where(

@@ -126,7 +126,7 @@ def _make_completion_row(completion: Completion, answer: Answer | None, expected
     if completion.payload is not None:
         announced = (payment.payment_type, completion.payload, completion.notification_url)
     event = make_timed_id(completed_at, payment.id), choose_event(payment)
-    return (*_encode_completed(payment), expected, *event, *accounts, *job, *kept, *announced)
+    return (*_encode_completed(payment), expected, *event, *accounts, *announced, *job, *kept)
 
 
 def complete_payment(

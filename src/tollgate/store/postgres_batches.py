@@ -95,7 +95,7 @@ class BatchWriter:
     async def _try(self, rows: Sequence[Row], tries: int) -> Sequence[bool]:
         """Writes rows once more; one that an earlier try made durable is refused now, and then found."""
         hot = self._hot
-        text = hot.rich if any(map(hot.is_rich, rows)) else hot.lean
+        text = hot.texts[max(map(hot.choose_text, rows))]
         try:
             if len(rows) == 1:
                 accepted = await self._line.fetch(text.one, rows[0][: text.width])

@@ -13,7 +13,7 @@ from tollgate.store.statements import Dialect
 
 
 def test_what_a_started_row_leaves_to_the_table_is_what_only_later_transactions_fill() -> None:
-    sent = {name for name, _ in START_COLUMNS[: START.lean.width]} | set(AT_START)
+    sent = {name for name, _ in START_COLUMNS[: START.texts[0].width]} | set(AT_START)
     left_out = {column.name for column in payments.columns} - sent
 
     later = {"action", "chain_id", "position", "releases", "closes", "events", "mac"}
@@ -22,7 +22,7 @@ def test_what_a_started_row_leaves_to_the_table_is_what_only_later_transactions_
 
 @pytest.mark.parametrize("hot", HOT_WRITES, ids=lambda hot: hot.name)
 def test_a_text_takes_exactly_the_members_it_says(hot: HotWrite) -> None:
-    for text in (hot.lean, hot.rich):
+    for text in hot.texts:
         for query in (text.one, text.many):
             places = {int(place) for place in re.findall(r"\$(\d+)::", query)}
             assert places == set(range(1, text.width + 1))
@@ -38,13 +38,13 @@ def test_what_confirms_a_row_is_named_by_the_row(hot: HotWrite) -> None:
 
 def test_a_row_with_a_key_is_rich() -> None:
     row: list[object] = [None] * len(START_COLUMNS)
-    assert not START.is_rich(tuple(row))
+    assert START.choose_text(tuple(row)) == 0
 
     row[[name for name, _ in START_COLUMNS].index("idempotency_key")] = "key"
-    assert START.is_rich(tuple(row))
+    assert START.choose_text(tuple(row)) == 1
 
 
 def test_only_the_lean_start_and_the_end_of_an_attempt_accept_without_looking() -> None:
-    unguarded: list[BatchText] = [text for hot in HOT_WRITES for text in (hot.lean, hot.rich) if not text.is_guarded]
+    unguarded: list[BatchText] = [text for hot in HOT_WRITES for text in hot.texts if not text.is_guarded]
 
-    assert unguarded == [START.lean, END_ATTEMPT.lean, END_ATTEMPT.rich]
+    assert unguarded == [START.texts[0], *END_ATTEMPT.texts]
