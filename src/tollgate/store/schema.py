@@ -443,14 +443,8 @@ announcements = _make_table(
     # The address of a notification that a request asked for.
     sa.Column("notification_url", TEXT),
 )
-# Hold only what no delivery was made of yet: in the order of time, and to find what comes before another event.
+# Holds only what no delivery was made of yet, in the order of time.
 _index_where("announcements_pending", announcements.c.id, where=sa.text(PENDING_ANNOUNCEMENT))
-_index_where(
-    "announcements_by_subject",
-    announcements.c.merchant_id,
-    announcements.c.subject_id,
-    where=sa.text(PENDING_ANNOUNCEMENT),
-)
 
 webhooks = _make_table(
     "webhooks",

@@ -82,7 +82,7 @@ class Pressure:
         for _ in range(_TURNS):
             await asyncio.sleep(0)
         now, completions = time.monotonic(), self._activity.completions
-        self._turn_s += ((now - begun) / _TURNS - self._turn_s) / _TURNS
+        self._turn_s = (self._turn_s + (now - begun) / _TURNS) / 2
         rate = (completions - self._completions) / (now - self._measured_at)
         self._completions, self._measured_at = completions, now
         self.is_high = rate >= _BUSY_RATE and self._turn_s >= _BUSY_TURN_S

@@ -42,9 +42,7 @@ CREATE TABLE announcements (
     payload BYTEA,
     notification_url TEXT,
     PRIMARY KEY (merchant_id, id)
-);
-
-CREATE INDEX announcements_by_subject ON announcements (merchant_id, subject_id) WHERE is_pending = 1;
+) WITH (toast_tuple_target = 8160);
 
 CREATE INDEX announcements_pending ON announcements (id) WHERE is_pending = 1;
 

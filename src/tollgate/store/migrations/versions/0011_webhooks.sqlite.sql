@@ -45,8 +45,6 @@ CREATE TABLE announcements (
 )
  STRICT;
 
-CREATE INDEX announcements_by_subject ON announcements (merchant_id, subject_id) WHERE is_pending = 1;
-
 CREATE INDEX announcements_pending ON announcements (id) WHERE is_pending = 1;
 
 CREATE TABLE webhooks (
