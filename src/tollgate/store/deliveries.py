@@ -120,8 +120,8 @@ _is_next = sa.and_(
         _earlier.c.sequence < deliveries.c.sequence,
         sa.text(f"earlier.{PENDING_DELIVERY}"),
     ),
-    # An event that was not passed on yet may be an earlier one. With the merchant among the terms, SQLite would walk all
-    # announcements of that merchant instead of the few that are pending.
+    # An event that was not passed on yet may be an earlier one. With the merchant among the terms, SQLite would walk
+    # all announcements of that merchant instead of the few that are pending.
     ~sa.exists().where(
         announcements.c.subject_id == deliveries.c.subject_id,
         announcements.c.id != deliveries.c.event_id,
