@@ -159,16 +159,17 @@ async def test_only_active_endpoints_with_something_due_and_free_are_busy(db: Da
 
 
 async def test_a_notification_is_busy_and_leased_like_an_endpoint(db: Database) -> None:
+    await insert_merchant(db, Merchant(id=MERCHANT, name="Shop", created_at=NOON))
     event = make_event()
     await queue(db, ENDPOINT, await announce(db, event))
     [delivery] = await lease(db)
     url = "https://shop.example/notify?id=1"
-    notification = replace(delivery, webhook_id=deliveries.NOTIFICATIONS, url=url, lease_owner=None)
+    notification = replace(delivery, webhook_id=MERCHANT, url=url, lease_owner=None)
     for _ in range(2):
         await db.write(deliveries.insert_delivery_writes(notification, rows=None), label="test")
 
-    assert await deliveries.list_busy(db, NOON + 5, NOON) == [("", deliveries.NOTIFICATIONS)]
-    [leased] = await lease(db, webhook_id=deliveries.NOTIFICATIONS)
+    assert await deliveries.list_busy(db, NOON + 5, NOON) == [(MERCHANT, MERCHANT)]
+    [leased] = await lease(db, webhook_id=MERCHANT)
     assert (leased.url, leased.merchant_id) == (url, MERCHANT)
 
 

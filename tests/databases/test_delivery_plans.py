@@ -30,7 +30,7 @@ SELECT '{MERCHANT}', '{ENDPOINT.id}', 'subject-' || n, 'id-' || n, 1, {NOON} + n
 STATEMENTS = {
     "pending announcements": events._pending,
     "busy endpoints": deliveries._busy,
-    "notifications": deliveries._has_notification,
+    "notifications": deliveries._notifying,
     "lease": deliveries._lease,
     "lease in order": deliveries._lease_in_order,
     "oldest": deliveries._oldest_announcement,

@@ -89,7 +89,6 @@ class Limits:
     """A delivery is tried, and its record kept, for so long."""
     lane_width: int = 32
     """The number of deliveries to one endpoint that a process has under way at once."""
-    notifications_at_once: int = 100
     lanes_max: int = 500
     """The number of endpoints that a process delivers to at once."""
     announcements_batch: int = 200

@@ -91,7 +91,7 @@ async def _list_own_writes(app: App, announced: events.Announced) -> list[Write]
     if url is not None:
         notification = Delivery(
             merchant_id=event.merchant_id,
-            webhook_id=deliveries.NOTIFICATIONS,
+            webhook_id=event.merchant_id,
             subject_id=event.subject_id,
             event_id=event.id,
             sequence=event.sequence,
@@ -163,7 +163,7 @@ async def deliver(
         ended = msgspec.structs.replace(ended, state=DeliveryState.DELIVERED)
     else:
         ended = _choose_retry(ended, webhook, app.clock.now(), last.retry_after_s)
-        facts = {"webhook": delivery.webhook_id or "notification", "event_id": delivery.event_id}
+        facts = {"webhook": webhook.id if webhook else "notification", "event_id": delivery.event_id}
         _log.warning("webhook delivery failed", extra={**facts, "try": ended.tries, "failure": last.failure})
     await deliveries.end_attempt(app.database, ended, last.record)
     if last.status == _GONE and webhook is not None:

@@ -110,7 +110,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
     merchant_id: MerchantId
     webhook_id: str
-    """The endpoint; empty for the `notificationUrl` of a request."""
+    """The endpoint. For the `notificationUrl` of a request it is the merchant, whose notifications have one lane."""
     subject_id: str
     """The payment, registration or schedule."""
     event_id: str

@@ -25,14 +25,12 @@ from tollgate.store.schema import (
     deliveries,
     delivery_attempts,
     delivery_workers,
+    merchants,
     outbox,
     webhooks,
 )
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId
-
-NOTIFICATIONS = ""
-"""Stands for an endpoint in the deliveries to addresses that requests named."""
 
 DELIVERIES = Codec(deliveries, Delivery, key=["merchant_id", "webhook_id", "subject_id", "event_id"])
 ATTEMPTS = Codec(delivery_attempts, DeliveryAttempt)
@@ -156,20 +154,19 @@ _busy = Statement(
         sa.exists().where(deliveries.c.webhook_id == webhooks.c.id, _is_due),
     )
 )
-_has_notification = Statement(
-    sa.select(deliveries.c.event_id)
-    .where(deliveries.c.webhook_id == sa.literal_column(f"'{NOTIFICATIONS}'"), _is_due)
-    .limit(ONE)
+_notifying = Statement(
+    sa.select(merchants.c.id).where(sa.exists().where(deliveries.c.webhook_id == merchants.c.id, _is_due))
 )
 
 
 async def list_busy(db: Database, now: Instant, wall_now: Instant) -> list[tuple[MerchantId, str]]:
-    """Lists the merchant and the id of each active endpoint for which a delivery is due."""
+    """Lists the merchant and the id of each active endpoint for which a delivery is due.
+
+    In place of an endpoint, the merchant itself stands for its notifications.
+    """
     params = {"now": now, "wall_now": wall_now}
     found = [(MerchantId(row[0]), str(row[1])) for row in await db.fetch(_busy, params)]
-    if await db.fetch_one(_has_notification, params) is not None:
-        found.append((MerchantId(""), NOTIFICATIONS))
-    return found
+    return [*found, *[(MerchantId(row[0]), str(row[0])) for row in await db.fetch(_notifying, params)]]
 
 
 async def lease_deliveries(

@@ -6,7 +6,7 @@ What is sent, and what an answer means, is decided in the flows.
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tollgate.catalog.limits import LIMITS
@@ -72,16 +72,16 @@ class Pressure:
     deliveries would step back for each other.
     """
 
-    def __init__(self, activity: Activity) -> None:
-        self._activity = activity
-        self._completions, self._measured_at, self._turn_s = 0, time.monotonic(), 0.0
+    def __init__(self, activity: Activity, now: Callable[[], float] = time.monotonic) -> None:
+        self._activity, self._now = activity, now
+        self._completions, self._measured_at, self._turn_s = activity.completions, now(), 0.0
         self.is_high = False
 
     async def measure(self) -> None:
-        begun = time.monotonic()
+        begun = self._now()
         for _ in range(_TURNS):
             await asyncio.sleep(0)
-        now, completions = time.monotonic(), self._activity.completions
+        now, completions = self._now(), self._activity.completions
         self._turn_s = (self._turn_s + (now - begun) / _TURNS) / 2
         rate = (completions - self._completions) / (now - self._measured_at)
         self._completions, self._measured_at = completions, now
@@ -89,7 +89,7 @@ class Pressure:
 
 
 class Lanes:
-    """The lanes of one process: one for each endpoint that has something due, and one for all notifications."""
+    """The lanes of one process: one for each endpoint that has something due, and for each merchant's notifications."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -161,7 +161,7 @@ class Lanes:
         async def fill(webhook_id: str) -> None:
             # Looked up each time, because the endpoint may be paused or changed meanwhile.
             webhook = self._app.merchants.find_webhook(merchant_id, webhook_id)
-            leased = await self._lease(webhook_id, webhook, breaker, len(under_way))
+            leased = await self._lease(merchant_id, webhook_id, webhook, breaker, len(under_way))
             found = await self._read_events(webhook, leased)
             for delivery in leased:
                 send = partial(self._deliver, webhook, breaker, found.get(delivery.event_id))
@@ -181,11 +181,13 @@ class Lanes:
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
 
-    async def _lease(self, webhook_id: str, webhook: Webhook | None, breaker: Breaker, busy: int) -> Sequence[Delivery]:
-        app, width = self._app, LIMITS.notifications_at_once
-        if webhook_id != deliveries.NOTIFICATIONS:
+    async def _lease(
+        self, merchant_id: MerchantId, webhook_id: str, webhook: Webhook | None, breaker: Breaker, busy: int
+    ) -> Sequence[Delivery]:
+        app, width = self._app, LIMITS.lane_width
+        if webhook_id != merchant_id:
             is_active = webhook is not None and webhook.state is WebhookState.ACTIVE
-            width = breaker.choose_width(app.clock.now(), LIMITS.lane_width) if is_active else 0
+            width = breaker.choose_width(app.clock.now(), width) if is_active else 0
         room = 0 if self._is_stopping else width - busy
         if self._pressure.is_high:
             room = min(room, self._allowed)

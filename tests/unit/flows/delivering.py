@@ -73,7 +73,7 @@ async def lease(app: App, webhook: Webhook | None, *, is_ordered: bool = False) 
     await pass_on_announcements(app)
     wall = app.clock.wall()
     await deliveries.keep_alive(app.database, OWNER, wall, wall + MINUTE)
-    webhook_id = deliveries.NOTIFICATIONS if webhook is None else webhook.id
+    webhook_id = MERCHANT.id if webhook is None else webhook.id
     return await deliveries.lease_deliveries(
         app.database,
         webhook_id,

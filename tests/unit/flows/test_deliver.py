@@ -305,7 +305,7 @@ async def test_a_notification_that_fails_is_tried_again_like_an_event(equipped: 
     app, notifier = equipped
     delivery = replace(
         await fail_once(equipped, Received(200)),
-        webhook_id="",
+        webhook_id=MERCHANT.id,
         url="http://shop.example/told",
         state=DeliveryState.PENDING,
         tries=0,

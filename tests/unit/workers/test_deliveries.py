@@ -12,14 +12,14 @@ import pytest
 from prometheus_client import REGISTRY
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.operations.app import App
+from tollgate.operations.app import Activity, App
 from tollgate.payments.webhooks import DeliveryState, Webhook
 from tollgate.store import deliveries
 from tollgate.store.database import Unavailable
 from tollgate.store.hot import HotWrite, Row
 from tollgate.values import HOUR, MINUTE, SECOND
 from tollgate.wire import Outgoing, Received
-from tollgate.workers.deliveries import Breaker, Lanes
+from tollgate.workers.deliveries import Breaker, Lanes, Pressure
 from tollgate.workers.metrics import measure_oldest
 from unit.app_fixture import NOW, ScriptedWire, open_app
 from unit.flows.chains import begin
@@ -282,3 +282,26 @@ async def test_attempts_are_counted_and_the_oldest_event_is_measured(equipped: t
 
     assert REGISTRY.get_sample_value(OLDEST) == 0
     assert (count_attempts("delivered"), count_attempts("failed")) == (before[0] + 2, before[1] + 1)
+
+
+# ---- pressure ----
+
+
+def measure_pressure(*, completions: int, turn_s: float) -> bool:
+    """Measures after a second in which so many payments were completed, on a loop whose turns take so long."""
+    activity = Activity()
+    times = iter([0.0, 1.0, 1.0 + 4 * turn_s])
+    pressure = Pressure(activity, now=lambda: next(times))
+    activity.completions = completions
+    asyncio.run(pressure.measure())
+    return pressure.is_high
+
+
+@pytest.mark.parametrize(
+    ("completions", "turn_s", "is_high"),
+    [(1_000, 0.005, True), (1_000, 0.0001, False), (50, 0.005, False), (0, 0.1, False)],
+)
+def test_deliveries_step_back_only_while_many_payments_make_the_loop_slow(
+    completions: int, turn_s: float, is_high: bool
+) -> None:
+    assert measure_pressure(completions=completions, turn_s=turn_s) is is_high
