@@ -28,7 +28,7 @@ _REMOVALS = (
 )
 
 WORKERS = (
-    Worker(name="merchants", every_s=1.0, run=upkeep.follow_merchants),
+    Worker(name="merchants", every_s=0.5, run=upkeep.follow_merchants),
     Worker(name="clock", every_s=1.0, run=upkeep.follow_clock),
     Worker(name="keys", every_s=1.0, run=upkeep.follow_keys),
     Worker(name="recover", every_s=1.0, run=jobs.recover_payments),
