@@ -13,14 +13,17 @@ from crash.store_reader import StoreReader
 from crash.world import PATIENCE_S, World, pay, try_to
 from receiving import Receiver
 from tollgate.config import Settings
-from tollgate.flows.webhooks import add_webhook
+from tollgate.flows.webhooks import add_webhook, rotate_webhook
 from tollgate.payments.webhooks import DeliveryState, WebhookState
 from tollgate.store.merchants import list_channels
-from tollgate.store.webhooks import set_webhook_state
+from tollgate.store.webhooks import list_webhooks, set_webhook_state
 from tollgate.wiring import open_app
 
 EVENT = Request("DB", title="DB whose event is delivered")
+ROTATED = Request("DB", title="DB whose event is refused after a rotation")
+"""Refused until the gateway dies, so that the event would be sent with the previous secret next."""
 
+_OVERLAP_S = 24 * 60 * 60
 _TIMES = {1: "heard once", 2: "heard twice"}
 
 
@@ -46,12 +49,17 @@ class DeliveryCase(CrashCase):
         return Ending(self.rows, "")
 
 
-async def _add_endpoint(world: World, url: str) -> None:
+async def _set_up_endpoint(world: World, url: str, *, is_rotated: bool = False) -> None:
+    """Adds an active endpoint, or gives the one that was added new secrets beside the present ones."""
     settings = Settings(data=str(world.folder), database=world.database, key_file=str(world.folder / "keys.json"))
     app, wires = await open_app(settings, exclusive=False)
     try:
         channels = await list_channels(app.database)
         merchant_id = next(channel.merchant_id for channel in channels if channel.id == world.entity_id)
+        if is_rotated:
+            [webhook] = await list_webhooks(app.database, merchant_id)
+            await rotate_webhook(app, webhook, _OVERLAP_S)
+            return
         new = await add_webhook(app, merchant_id, url)
         assert await set_webhook_state(app.database, new.webhook, WebhookState.ACTIVE)
     finally:
@@ -61,24 +69,29 @@ async def _add_endpoint(world: World, url: str) -> None:
 
 def run_delivery_crashes(world: World, receiver: Receiver, crashes: Sequence[DeliveryCrash]) -> list[DeliveryCase]:
     """Dies at every crash point, and after each lets a gateway live until nothing is left to be delivered."""
-    asyncio.run(_add_endpoint(world, receiver.url))
+    asyncio.run(_set_up_endpoint(world, receiver.url))
     cases = [DeliveryCase(crash) for crash in crashes]
     for case in cases:
+        if case.crash.request is ROTATED:
+            asyncio.run(_set_up_endpoint(world, receiver.url, is_rotated=True))
+            receiver.choose = lambda _number: 400
         gateway = world.make_gateway(case.crash.kill.point)
         gateway.start()
         # Whether the caller is answered before the gateway dies is chance.
         try_to(partial(pay, world.make_client(gateway), case.crash.amount or "", case.crash.key))
         gateway.wait_for_death()
         case.held.append(describe_store(world, case))
+        receiver.choose = lambda _number: 200
         recovery = world.make_gateway()
         recovery.start()
-        _wait_until_delivered(world)
+        wait_until_delivered(world)
         recovery.kill()
         _look_at_the_end(world, receiver, case)
     return cases
 
 
-def _wait_until_delivered(world: World) -> None:
+def wait_until_delivered(world: World) -> None:
+    """Waits until every event was passed on and every delivery has ended."""
     deadline = time.monotonic() + PATIENCE_S
     left = "SELECT event_id FROM deliveries WHERE state = 0 UNION ALL SELECT id FROM announcements WHERE is_pending = 1"
     while found := world.store.query(left):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crash.crashes import Ending, Kill
-from crash.delivery_cases import EVENT, DeliveryCrash
+from crash.delivery_cases import EVENT, ROTATED, DeliveryCrash
 
 _PAID = "DB approved `000.100.112`, executed once; delivery delivered"
 ONCE, TWICE = Ending(f"{_PAID}; heard once", ""), Ending(f"{_PAID}; heard twice", "")
@@ -21,4 +21,5 @@ DELIVERY_CRASHES = (
     DeliveryCrash(406, EVENT, Kill("after delivery request"), (TWICE,)),
     DeliveryCrash(407, EVENT, Kill("during delivery ended", (PENDING, DELIVERED)), (ONCE, TWICE)),
     DeliveryCrash(408, EVENT, Kill("after delivery ended"), (ONCE,)),
+    DeliveryCrash(409, ROTATED, Kill("after delivery attempt recorded"), (TWICE,)),
 )
