@@ -10,6 +10,7 @@ from crash import background_crashes, further_crashes, method_crashes
 from crash.checkout_crashes import CHECKOUT_CRASHES
 from crash.crash_point import Moment
 from crash.delivery_crashes import DELIVERY_CRASHES
+from crash.endpoint_crashes import ENDPOINT_CRASHES
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
 
@@ -23,6 +24,7 @@ ALL_CRASHES = (
     *PAYMENT_RECOVERIES,
     *CHECKOUT_CRASHES,
     *DELIVERY_CRASHES,
+    *ENDPOINT_CRASHES,
     *STORING_CRASHES,
     *SENDING_CRASHES,
     *FACT_CRASHES,
@@ -84,14 +86,12 @@ SPARED = {
     "delivery postponed": "only puts off a delivery that stays pending, after an attempt that ended by an exception",
     "delivery worker alive": "one note, without which others deliver what the worker has leased",
     "delivery worker stopped": "gives back what others take over anyway when the worker is not heard of for 5 seconds",
-    "events replayed": ONE_COMMIT,
     "inbox": TEST_HOST,
     "inbox emptied": TEST_HOST,
     "inbox message": TEST_HOST,
     "job finished": REPEATABLE,
     "key rotation": "one row guarded by its old value; the command continues where it stopped",
     "link checkout": ONE_COMMIT,
-    "merchant configuration": CONFIGURATION,
     "overdue completion postponed": REPEATABLE,
     "overdue completion queued": "a payment without this job is overdue again in the next round",
     "payment link created": ONE_COMMIT,
@@ -110,7 +110,6 @@ SPARED = {
     "token check queued": "one note; the token is checked again with the next payment",
     "token event": "one note; a vault that was not answered tells again",
     "wallet token used": "nothing is started yet; the shopper has to authorize another wallet token",
-    "webhook tested": "one record of a test; an endpoint is activated by another commit, or tested again",
     "widget script": "one row, which the next round stores",
     "write check": "a probe row without meaning",
 }
