@@ -21,7 +21,7 @@ from tollgate.wiring import open_app
 
 EVENT = Request("DB", title="DB whose event is delivered")
 ROTATED = Request("DB", title="DB whose event is refused after a rotation")
-"""Refused until the gateway dies, so that the event would be sent with the previous secret next."""
+"""The receiver refuses it until the gateway dies, so that it would be sent with the previous secret next."""
 
 _OVERLAP_S = 24 * 60 * 60
 _TIMES = {1: "heard once", 2: "heard twice"}

@@ -49,7 +49,7 @@ class EndpointRequest(Request):
 class EndpointCase(CrashCase):
     webhook_id: str = ""
     heard_before: Counter[str] = field(default_factory=Counter)
-    """How often the receiver had heard each event when the case began."""
+    """The receiver had heard each event so often when the case began."""
     answered: str = ""
 
     @property
