@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
-from tollgate.catalog.events import EVENT_ROWS
+from tollgate.catalog.events import EVENT_ROWS, EventType
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS
 from tollgate.values import DAY, HOUR, MINUTE, SECOND, ChannelId, Instant, MerchantId
@@ -89,8 +89,12 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
         """Tells whether an event is for this endpoint."""
         if self.channel_id is not None and self.channel_id != channel_id:
             return False
-        if self.types and name not in self.types and EVENT_ROWS[name].type not in self.types:
+        kind = EVENT_ROWS[name].type
+        if self.types and name not in self.types and kind not in self.types:
             return False
+        # Registrations carry a result code too, and are not chosen by it.
+        if kind is not EventType.PAYMENT:
+            return True
         if self.payment_types and payment_type and payment_type not in self.payment_types:
             return False
         return not self.result_groups or not result_code or RESULTS[result_code].group in self.result_groups

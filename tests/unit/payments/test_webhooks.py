@@ -83,7 +83,8 @@ def test_an_endpoint_chooses_by_channel_type_payment_type_and_result(changes: di
     assert replace(WEBHOOK, **changes).wants("payment.succeeded", SHOP, "DB", "000.100.110") is is_wanted
 
 
-def test_payment_types_and_results_choose_among_payments_only() -> None:
+@pytest.mark.parametrize(("name", "result_code"), [("registration.created", "000.100.110"), ("schedule.created", "")])
+def test_payment_types_and_results_choose_among_payments_only(name: str, result_code: str) -> None:
     webhook = replace(WEBHOOK, payment_types=("RF",), result_groups=("pending",))
 
-    assert webhook.wants("registration.created", SHOP, "", "")
+    assert webhook.wants(name, SHOP, "", result_code)
