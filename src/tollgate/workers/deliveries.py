@@ -35,7 +35,7 @@ _PROBE_EVERY = 30 * SECOND
 """The time between probes; it is shorter than the first pause before a retry, so that it delays no single event."""
 
 
-_BUSY_RATE, _BUSY_TURN_S, _TURNS = 100.0, 0.001, 4
+_BUSY_RATE, _BUSY_TURN_S, _CALM_TURN_S, _TURNS = 100.0, 0.001, 0.0003, 4
 _ALLOWED = 5
 """The number of events that are passed on and delivered in each look under pressure."""
 
@@ -85,7 +85,8 @@ class Pressure:
         self._turn_s = (self._turn_s + (now - begun) / _TURNS) / 2
         rate = (completions - self._completions) / (now - self._measured_at)
         self._completions, self._measured_at = completions, now
-        self.is_high = rate >= _BUSY_RATE and self._turn_s >= _BUSY_TURN_S
+        # Once high, it stays so until the loop is much faster, or every quick turn would let in a burst of deliveries.
+        self.is_high = rate >= _BUSY_RATE and self._turn_s >= (_CALM_TURN_S if self.is_high else _BUSY_TURN_S)
 
 
 class Lanes:
