@@ -32,7 +32,9 @@ def webhook() -> None:
 
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a script to read.")
-merchant_option = click.option("--merchant", "merchant_id", help="The merchant; may be left out if there is only one.")
+merchant_option = click.option(
+    "--merchant", "merchant_id", help="The merchant; may be left out on a test host, or if there is only one."
+)
 
 
 def with_terms(rows: Iterable[contract.Term]) -> Callable[[_Command], _Command]:
@@ -66,11 +68,11 @@ def take_pairs(flags: dict[str, Any], rows: Iterable[contract.Term]) -> Pairs:
 
 
 async def choose_merchant(app: App, merchant_id: str | None, channel: Channel | None = None) -> MerchantId:
-    """Returns the merchant that was named, or the only one."""
+    """Returns the merchant that was named, or the only one. On a test host that is the sandbox merchant, the oldest."""
     if merchant_id is None and channel is not None:
         return channel.merchant_id
     known = [row.id for row in await merchants.list_merchants(app.database)]
-    if merchant_id is None and len(known) == 1:
+    if merchant_id is None and known and (len(known) == 1 or not app.is_live):
         return known[0]
     if merchant_id is None:
         sys.exit(

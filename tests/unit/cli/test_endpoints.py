@@ -153,13 +153,18 @@ def test_an_address_is_needed(host: Host) -> None:
     assert "--url: is required" in host.refuse("webhook", "add")
 
 
-def test_the_merchant_is_needed_where_there_are_several(host: Host) -> None:
+def test_of_several_merchants_a_test_host_takes_the_oldest_and_a_live_host_needs_one(host: Host) -> None:
+    first = host.run("merchant", "list").split()[0]
     other = host.run("merchant", "add", "Other")
+    live = ("--environment", "live", "--key-file", str(next(host.folder.glob("*key*"))))
 
-    assert "--merchant is needed, because there are 2 merchants" in host.refuse("webhook", "add", "--url", ELSEWHERE)
+    assert "--merchant is needed, because there are 2 merchants" in host.refuse(
+        "webhook", "add", "--url", ELSEWHERE, *live
+    )
     assert "no merchant 8a" in host.refuse("webhook", "add", "--url", ELSEWHERE, "--merchant", "8a")
     host.add("--url", ELSEWHERE, "--merchant", other)
-    assert [row["merchant"] for row in host.list_webhooks()] == [other]
+    host.add("--url", ELSEWHERE)
+    assert [row["merchant"] for row in host.list_webhooks()] == [other, first]
 
 
 def test_a_channel_names_its_merchant_and_no_other(host: Host) -> None:
