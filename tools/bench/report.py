@@ -119,7 +119,7 @@ def list_bounds(figures: Figures) -> list[Bound]:
             bounds.append(Bound(f"{side.name}: speed kept with one endpoint", WEBHOOK_FLOOR, share))
             text = f"{side.name}: seconds until {ENDPOINTS} endpoints have heard of an event"
             bounds.append(Bound(text, WEBHOOK_DELAY_CEILING_S, max(heard.delays_s), is_ceiling=True))
-            grown = min(median(heard.growths), heard.undisturbed_growth)
+            grown = max(median(heard.growths), heard.undisturbed_growth)
             text = f"{side.name}: growth of a healthy endpoint's p99 beside broken ones"
             bounds.append(Bound(text, NEIGHBOUR_CEILING, grown, is_ceiling=True))
         for case, costs in side.refunds.costs.items() if side.refunds else ():
