@@ -20,6 +20,8 @@ from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.webhooks import make_request, open_webhook
 from tollgate.payments.webhooks import Delivery, DeliveryAttempt, DeliveryState, Webhook, WebhookState, find_retry
 from tollgate.store import deliveries, events
+from tollgate.store.codec import UNREADABLE
+from tollgate.store.database import Unreadable
 from tollgate.store.payments import find_payment
 from tollgate.store.registrations import find_registration
 from tollgate.store.schedules import find_schedule
@@ -31,6 +33,8 @@ from tollgate.wire import Outgoing, Silent, Unsent
 _log = logging.getLogger("tollgate.webhooks")
 
 _GONE = 410
+_UNREADABLE = (*UNREADABLE, Unreadable, LookupError)
+"""The exceptions by which an object that somebody changed in the store cannot be rendered."""
 
 
 class Attempted(msgspec.Struct, frozen=True):
@@ -86,7 +90,12 @@ async def _list_own_writes(app: App, announced: events.Announced) -> list[Write]
     writes: list[Write] = []
     url = announcement.notification_url
     if announcement.payload is None:
-        payload, url = await render_payload(app, event)
+        try:
+            payload, url = await render_payload(app, event)
+        except _UNREADABLE:
+            # The merchant is told which object it is about, and the event holds up no other.
+            payload = orjson.dumps({"id": event.subject_id})
+            _log.exception("object of an event cannot be read: run `tollgate verify`", extra={"event_id": event.id})
         writes += events.fill_payload_writes(announcement, payload)
     if url is not None:
         notification = Delivery(
@@ -113,7 +122,7 @@ async def render_payload(app: App, event: events.Event) -> tuple[bytes, str | No
         case EventType.REGISTRATION:
             registration = await find_registration(database, merchant_id, subject_id)
             if registration is None:
-                return b"{}", None
+                return orjson.dumps({"id": subject_id}), None
             channel = app.merchants.find_channel(registration.channel_id)
             answer = answer_registration(registration, app.envelope)
             url = contract_events.find_registration_notification(registration, event.topic, event.sequence)
@@ -121,7 +130,7 @@ async def render_payload(app: App, event: events.Event) -> tuple[bytes, str | No
         case EventType.SCHEDULE:
             schedule = await find_schedule(database, merchant_id, subject_id)
             if schedule is None:
-                return b"{}", None
+                return orjson.dumps({"id": subject_id}), None
             channel = app.merchants.find_channel(schedule.channel_id)
             code = SUCCESS_CODES[schedule.test_mode]
             answer = answer_schedule(schedule, code, app.envelope, payment_type=SCHEDULED_BY[event.topic])
@@ -129,7 +138,7 @@ async def render_payload(app: App, event: events.Event) -> tuple[bytes, str | No
         case _:
             payment = await find_payment(database, merchant_id, subject_id)
             if payment is None:
-                return b"{}", None
+                return orjson.dumps({"id": subject_id}), None
             channel = app.merchants.find_channel(payment.channel_id)
             body = render_answered(payment, app.envelope)
             return contract_events.render_payment_payload(body, payment, channel), None

@@ -13,12 +13,13 @@ from tollgate.flows import webhooks
 from tollgate.flows.deliver import deliver, pass_on_announcements, postpone, read_retry_after
 from tollgate.hosting.log import JsonLines
 from tollgate.operations.app import App
-from tollgate.payments.webhooks import Delivery, DeliveryState, WebhookState
+from tollgate.payments.webhooks import Delivery, DeliveryState, Scheme, WebhookState
 from tollgate.store import deliveries
+from tollgate.store.events import Event, append_event_writes
 from tollgate.store.webhooks import find_webhook
-from tollgate.values import DAY, MINUTE, SECOND, Refusal, to_datetime
+from tollgate.values import DAY, MINUTE, SECOND, Refusal, make_timed_id, to_datetime
 from tollgate.wire import Forbidden, Received, Silent, Unsent
-from unit.app_fixture import MERCHANT, NOW, ScriptedWire
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.chains import PENDING, begin, follow
 from unit.flows.delivering import (
     URL,
@@ -317,3 +318,30 @@ async def test_a_notification_that_fails_is_tried_again_like_an_event(equipped: 
     assert attempted.failure == "answered 503"
     stored = await look_at_delivery(app, delivery)
     assert (stored.state, stored.due_at) == (DeliveryState.PENDING, NOW + 300 * SECOND)
+
+
+async def test_an_object_that_cannot_be_read_holds_up_no_other_event(
+    equipped: Equipped, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(*_: object) -> None:
+        raise ValueError("somebody changed the row")
+
+    monkeypatch.setattr("tollgate.flows.deliver.find_registration", fail)
+    app, notifier = equipped
+    webhook = (await add_active(app, scheme=Scheme.SIGNED)).webhook
+    event = Event(
+        id=make_timed_id(NOW, "8a"),
+        merchant_id=MERCHANT.id,
+        subject_id="8a",
+        topic="registration.created",
+        created_at=NOW,
+    )
+    assert await app.database.write(append_event_writes(event, CHANNEL.id), label="test")
+    await begin(app)
+
+    await deliver_all(app, webhook)
+
+    bodies = {body["type"]: body["payload"] for body in (orjson.loads(sent.body) for sent in notifier.sent)}
+    assert bodies["REGISTRATION"] == {"id": "8a"}
+    assert bodies["PAYMENT"]["amount"] == "92.00"
+    assert "object of an event cannot be read" in caplog.text
