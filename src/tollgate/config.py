@@ -155,6 +155,7 @@ _WEB_ADDRESS = Sense("a web address, such as https://pay.example.com", is_web_ad
 _THROTTLES = Sense(
     "written OPERATION=COUNT/SECONDS,... with operations of the throttle table", lambda text: "=" in text
 )
+_FOUR_EYES = Sense("none, or actions such as refund=1000.00,token,record", lambda text: text == text.lower())
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,6 +218,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     schedule_retry_days: Annotated[float, Setting("Days within which these tries are made.", _number(0, 365))] = 20.0
     throttles: Annotated[
         str, Setting("Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas.", _THROTTLES)
+    ] = ""
+    four_eyes: Annotated[
+        str,
+        Setting(
+            "Actions in the back office that a second person confirms, as refund=1000.00,token,record; or none.",
+            _FOUR_EYES,
+        ),
     ] = ""
     allow_plain_loopback: Annotated[
         bool, Setting("Let a live host reach acquirers by http:// on 127.0.0.1 or ::1; never elsewhere.", _SWITCH)

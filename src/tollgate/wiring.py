@@ -3,16 +3,15 @@
 It decides nothing about payments.
 """
 
-import hashlib
 import logging
-import time
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from tollgate.config import Settings
 from tollgate.contract.answers import Envelope
+from tollgate.office.routes import ROUTES as OFFICE_ROUTES
+from tollgate.operations import approvals, build_number
 from tollgate.operations.app import App
 from tollgate.operations.caches import MerchantCache
 from tollgate.payments import checkout, registration, schedule
@@ -95,7 +94,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         merchants=MerchantCache(keyring),
         keyring=keyring,
         clock=clock,
-        envelope=Envelope(get_build_number()),
+        envelope=Envelope(build_number.get_build_number()),
         is_live=settings.is_live,
         acquirer_timeout_s=settings.acquirer_timeout_s,
         completion_margin_s=settings.completion_margin_s,
@@ -112,6 +111,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         status_reads=next(row for row in throttles if row.operation == "read_checkout"),
         base_url=settings.base_url,
         key_path=settings.key_path,
+        four_eyes=approvals.read_four_eyes(settings.four_eyes, is_live=settings.is_live),
     )
     if settings.is_live:
         return app, wires
@@ -140,7 +140,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
 
 
 def join_routes(settings: Settings) -> tuple[request.RouteRow, ...]:
-    rows = (*ROUTES, *routes.ROUTES)
+    rows = (*ROUTES, *routes.ROUTES, *OFFICE_ROUTES)
     if settings.is_live:
         return rows
     from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES
@@ -160,20 +160,6 @@ async def prepare_keyring(settings: Settings, database: Database) -> Keyring:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_keyring(make_keyring(), path)
     return load_keyring(path)
-
-
-_CODE = frozenset({".py", ".html", ".js", ".css", ".json", ".svg"})
-"""The files that decide how this host behaves and looks."""
-
-
-def get_build_number() -> str:
-    """Returns a hash of the code of this host, and the time at which the code was last changed."""
-    folder = Path(__file__).parent
-    digest, newest = hashlib.sha1(usedforsecurity=False), 0.0
-    for path in sorted(each for each in folder.rglob("*") if each.suffix in _CODE):
-        digest.update(path.read_bytes())
-        newest = max(newest, path.stat().st_mtime)
-    return f"{digest.hexdigest()}@{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(newest))} +0000"
 
 
 async def make_greeting(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Greeting:

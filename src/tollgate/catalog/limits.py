@@ -144,6 +144,20 @@ class Limits:
     bank_file_bytes_max: int = 64 * 1024 * 1024
     bank_file_depth_max: int = 64
 
+    # The back office.
+    session_idle: Instant = 15 * MINUTE
+    session_lifetime: Instant = 12 * HOUR
+    sign_in_failures_max: int = 10
+    sign_in_lockout: Instant = 30 * MINUTE
+    confirmation_lifetime: Instant = 5 * MINUTE
+    """The time for which a second factor counts as fresh."""
+    approval_lifetime: Instant = 3 * DAY
+    approvals_shown: int = 100
+    user_name_length_max: int = 64
+    users_max: int = 10_000
+    office_page: int = 50
+    """The number of rows on one page of a list."""
+
     # Chains.
     captures_max: int = 98
     rebills_max: int = 98

@@ -101,6 +101,9 @@ _ROWS = (
     Throttle("payment_form_script", "address", _PAGES),
     Throttle("payment_form_files", "address", _PAGES),
     Throttle("payment_form_frame", "address", _PAGES),
+    # Each of these takes 100 ms of a processor, and a guess of a password is one.
+    Throttle("office_sign_in", "address", 60),
+    Throttle("office_second_factor", "address", 60),
     # An issuer or a network calls for all its cardholders from a few addresses.
     Throttle("take_result", "address", _MANY),
     Throttle("take_method", "address", _MANY),

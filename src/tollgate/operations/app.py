@@ -1,14 +1,16 @@
 """The objects that every operation needs. They are built in `wiring`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
 
 from tollgate.catalog import codes
+from tollgate.catalog.permissions import ApprovalKind, FourEyesRow
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.connectors.exchange import Conversation, Exchange
@@ -82,6 +84,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     activity: Activity = msgspec.field(default_factory=Activity)
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
+    four_eyes: Mapping[ApprovalKind, FourEyesRow] = MappingProxyType({})
+    """The actions in the back office that a second person confirms."""
     random_bytes: RandomBytes = system_random_bytes
 
     @property

@@ -10,7 +10,7 @@ from tollgate.catalog.wallets import Wallet
 from tollgate.connectors.threeds import exchanges
 from tollgate.operations.dispatch import converse
 from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
-from tollgate.payments.merchants import Channel, Credential
+from tollgate.payments.merchants import Channel, Credential, Merchant
 from tollgate.payments.webhooks import KEEPING, Webhook
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
@@ -33,6 +33,7 @@ class MerchantCache:
         self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
         self._merchants: dict[str, frozenset[MerchantId]] = {}
         self._webhooks: dict[str, tuple[Webhook, ...]] = {}
+        self._rows: dict[str, Merchant] = {}
 
     async def refresh(self, database: Database) -> bool:
         """Returns true when something changed."""
@@ -41,6 +42,7 @@ class MerchantCache:
         rows = await load_merchants(database)
         # The keys are read after the version, so that a key which comes meanwhile is read again.
         self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
+        self._rows = {merchant.id: merchant for merchant in rows.merchants}
         self._version = rows.version
         return True
 
@@ -74,6 +76,16 @@ class MerchantCache:
 
     def find_webhook(self, merchant_id: MerchantId, webhook_id: str) -> Webhook | None:
         return next((each for each in self.list_webhooks(merchant_id) if each.id == webhook_id), None)
+
+    def find_merchant(self, merchant_id: str) -> Merchant | None:
+        return self._rows.get(merchant_id)
+
+    def list_merchants(self) -> list[Merchant]:
+        return sorted(self._rows.values(), key=lambda merchant: merchant.name.lower())
+
+    def list_channels(self, merchant_id: str) -> list[Channel]:
+        own = [channel for channel in self._channels.values() if channel.merchant_id == merchant_id]
+        return sorted(own, key=lambda channel: (channel.created_at, channel.id))
 
     def find_channel(self, channel_id: str) -> Channel | None:
         return self._channels.get(channel_id)

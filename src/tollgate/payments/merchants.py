@@ -175,6 +175,15 @@ CHANNEL_FLAGS = tuple(
 )
 
 
+class Scope(StrEnum):
+    """A scope is what an access token may be used for."""
+
+    READ = "read"
+    PAYMENTS = "payments"
+    REFUNDS = "refunds"
+    REPORTS = "reports"
+
+
 class Credential(msgspec.Struct, frozen=True, kw_only=True):
     """An access token as it is stored: hashed to be found, sealed to be shown."""
 
@@ -185,3 +194,9 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
     sealed_token: bytes
     created_at: Instant
     revoked_at: Instant | None = None
+    label: str = ""
+    scopes: tuple[Scope, ...] = ()
+    """Empty for a token that may be used for everything."""
+    channel_ids: tuple[ChannelId, ...] = ()
+    """Empty for a token that reaches all channels of its merchant."""
+    expires_at: Instant | None = None

@@ -7,17 +7,24 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog.permissions import Role
+from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
 from tollgate.payments.merchants import Channel, Creditor, Merchant
+from tollgate.payments.users import OFFICE_PASSWORD, Grant, User
 from tollgate.sandbox.wallets import issuing
 from tollgate.sandbox.wallets.provider import TokenRequest
-from tollgate.store import merchants, opening
+from tollgate.store import merchants, opening, users
 from tollgate.store.database import Database
 from tollgate.values import ChannelId, Instant, MerchantId, make_id
 from tollgate.vault.keyring import Keyring
+from tollgate.vault.passwords import hash_password, make_password, show_password
 from tollgate.vault.tokens import make_credential, open_token, show_token
 
 SHOP = "/sandbox/shop"
 """The path of the demo shop."""
+
+ADMINISTRATOR = "admin"
+"""The name of the first user of the back office."""
 
 _SETTING = "sandbox_tenant"
 
@@ -33,6 +40,14 @@ class Tenant(msgspec.Struct, frozen=True, kw_only=True):
     credential_id: str
 
 
+class OfficeLogin(msgspec.Struct, frozen=True, kw_only=True):
+    """The administrator of the sandbox; without a password once it was changed."""
+
+    url: str
+    user: str
+    password: str | None
+
+
 class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The credentials for a first payment; the token is shown on purpose, because it opens a sandbox only."""
 
@@ -42,6 +57,7 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     access_token: str
     shop_url: str
     """The address of the demo shop, where the payment form can be tried."""
+    office: OfficeLogin
 
     def render(self) -> str:
         return f"""
@@ -51,6 +67,8 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
   lenient entity id {self.lenient_entity_id}
   access token      {self.access_token}
   demo shop         {self.shop_url}
+  back office       {self.office.url}
+                    {self.office.user}, {self._describe_password()}
 
   Your first payment:
 
@@ -62,6 +80,9 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     -d card.expiryMonth=05 -d card.expiryYear=2034 -d card.cvv=123
 """
 
+    def _describe_password(self) -> str:
+        return "the password that you chose" if self.office.password is None else f"password {self.office.password}"
+
 
 async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
     """Finds or makes the sandbox merchant; one of an earlier version is completed."""
@@ -71,7 +92,18 @@ async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> T
         if channel.id in entity_ids and channel.creditor is None:
             await merchants.update_channel(database, msgspec.structs.replace(channel, creditor=TEST_CREDITOR))
     await issuing.ensure_wallets(database, keyring, entity_ids, now)
+    await _ensure_administrator(database, keyring, now)
     return tenant
+
+
+async def _ensure_administrator(database: Database, keyring: Keyring, now: Instant) -> None:
+    """Makes the user of the back office; its password is told as long as it is not changed."""
+    if await users.list_users(database):
+        return
+    password, user_id = make_password(), make_id()
+    user = User(id=user_id, name=ADMINISTRATOR, created_at=now, password_hash=hash_password(password))
+    await put_sealed_setting(database, keyring, OFFICE_PASSWORD, show_password(password).encode())
+    await users.insert_user(database, user, [Grant(user_id=user_id, role=Role.PLATFORM)])
 
 
 async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
@@ -95,6 +127,7 @@ async def find_tenant(database: Database) -> Tenant | None:
 
 async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url: str) -> Welcome:
     credentials = await merchants.list_credentials(database)
+    password = await find_sealed_setting(database, keyring, OFFICE_PASSWORD)
     own = next(credential for credential in credentials if credential.id == tenant.credential_id)
     return Welcome(
         base_url=base_url,
@@ -102,6 +135,12 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
         lenient_entity_id=tenant.lenient_entity_id,
         access_token=show_token(open_token(own, keyring)),
         shop_url=f"{base_url}{SHOP}",
+        office=OfficeLogin(
+            # Passkeys need a host with a name.
+            url=base_url.replace("//127.0.0.1:", "//localhost:") + "/office",
+            user=ADMINISTRATOR,
+            password=None if password is None else password.decode(),
+        ),
     )
 
 

@@ -40,6 +40,7 @@ _inserted = insert(settings).values(name=sa.bindparam("name"), value=sa.bindpara
 _put = Statement(
     _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": _inserted.excluded.value})
 )
+_add_new = Statement(_inserted.on_conflict_do_nothing())
 _list = Statement(
     sa.select(settings.c.name, settings.c.value)
     .where(settings.c.name >= sa.bindparam("first"), settings.c.name < sa.bindparam("beyond"))
@@ -73,7 +74,16 @@ async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
 
 async def replace_setting(db: Database, name: str, old: str, new: str) -> bool:
     """Replaces a setting; False means that it is no longer what was read."""
-    return await db.write([Write(_replace, {"setting": name, "old": old, "new": new}, rows=1)], label="setting")
+    return await db.write(replace_setting_writes(name, old, new), label="setting")
+
+
+def replace_setting_writes(name: str, old: str, new: str) -> list[Write]:
+    return [Write(_replace, {"setting": name, "old": old, "new": new}, rows=1)]
+
+
+async def add_setting(db: Database, name: str, value: str) -> None:
+    """Adds a setting unless there is one."""
+    await db.write([Write(_add_new, {"name": name, "value": value})], label="setting")
 
 
 async def add_to_setting(db: Database, name: str, amount: int) -> int:

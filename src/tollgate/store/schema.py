@@ -210,6 +210,11 @@ credentials = _make_table(
     sa.Column("sealed_token", BYTES, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("revoked_at", WHOLE),
+    sa.Column("label", TEXT, nullable=False, server_default=sa.text("''")),
+    # JSON lists; NULL means all.
+    sa.Column("scopes", TEXT),
+    sa.Column("channel_ids", TEXT),
+    sa.Column("expires_at", WHOLE),
 )
 
 wallet_keys = _make_table(
@@ -549,3 +554,154 @@ inboxes = _make_table(
     # The requests to answer so, and -1 after the last one; NULL means all.
     sa.Column("requests_left", WHOLE),
 )
+
+users = _make_table(
+    "users",
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("password_hash", TEXT, nullable=False),
+    sa.Column("must_change_password", SMALL, nullable=False),
+    sa.Column("is_disabled", SMALL, nullable=False),
+    sa.Column("sealed_totp", BYTES),
+    sa.Column("totp_step", WHOLE, nullable=False),
+    sa.Column("recovery_hashes", TEXT),
+    sa.Column("revision", WHOLE, nullable=False),
+)
+sa.Index("users_by_name", users.c.name, unique=True)
+
+grants = _make_table(
+    "grants",
+    sa.Column("user_id", TEXT, primary_key=True),
+    # Empty for the platform, and for all channels of a merchant.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, primary_key=True),
+    sa.Column("role", TEXT, primary_key=True),
+    sa.Column("refund_limit", WHOLE),
+)
+
+user_sessions = _make_table(
+    "user_sessions",
+    sa.Column("user_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("token_hash", BYTES, nullable=False),
+    sa.Column("stage", SMALL, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("used_at", WHOLE, nullable=False),
+    sa.Column("confirmed_at", WHOLE, nullable=False),
+    sa.Column("address", TEXT, nullable=False),
+    sa.Column("browser", TEXT, nullable=False),
+)
+sa.Index("user_sessions_by_token", user_sessions.c.token_hash, unique=True)
+sa.Index("user_sessions_by_age", user_sessions.c.created_at)
+
+passkeys = _make_table(
+    "passkeys",
+    sa.Column("user_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("public_key", BYTES, nullable=False),
+    sa.Column("sign_count", WHOLE, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("used_at", WHOLE),
+)
+
+sign_in_failures = _make_table(
+    "sign_in_failures",
+    # Names are counted whether a user has them or not; only the hash of a name is stored.
+    sa.Column("name_hash", TEXT, primary_key=True),
+    sa.Column("failures", WHOLE, nullable=False),
+    sa.Column("last_at", WHOLE, nullable=False),
+)
+sa.Index("sign_in_failures_by_age", sign_in_failures.c.last_at)
+
+audit_log = _make_table(
+    "audit_log",
+    sa.Column("number", WHOLE, primary_key=True, autoincrement=False),
+    sa.Column("at", WHOLE, nullable=False),
+    sa.Column("merchant_id", TEXT, nullable=False),
+    sa.Column("user_id", TEXT, nullable=False),
+    sa.Column("user_name", TEXT, nullable=False),
+    sa.Column("action", TEXT, nullable=False),
+    sa.Column("subject", TEXT, nullable=False),
+    sa.Column("details", TEXT, nullable=False),
+    sa.Column("address", TEXT, nullable=False),
+    sa.Column("hash", BYTES, nullable=False),
+)
+sa.Index("audit_log_by_merchant", audit_log.c.merchant_id, audit_log.c.number)
+
+approvals = _make_table(
+    "approvals",
+    *_make_key(),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("action", TEXT, nullable=False),
+    sa.Column("subject", TEXT, nullable=False),
+    sa.Column("summary", TEXT, nullable=False),
+    sa.Column("fields", TEXT, nullable=False),
+    sa.Column("requested_by", TEXT, nullable=False),
+    sa.Column("requested_at", WHOLE, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("decided_by", TEXT),
+    sa.Column("decided_at", WHOLE),
+    sa.Column("outcome", TEXT, nullable=False),
+)
+
+saved_views = _make_table(
+    "saved_views",
+    # The filters of a list that a user keeps under a name.
+    sa.Column("user_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("merchant_id", TEXT, nullable=False),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("query", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+)
+
+payment_terms = _make_table(
+    "payment_terms",
+    # The search index of payments: written behind the payments by a worker, so that no payment waits for it.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("term", TEXT, primary_key=True),
+    sa.Column("created_at", WHOLE, primary_key=True),
+    sa.Column("payment_id", TEXT, primary_key=True),
+)
+
+payment_tallies = _make_table(
+    "payment_tallies",
+    # Completed payments of an hour, counted by the same worker.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("hour", WHOLE, primary_key=True),
+    sa.Column("channel_id", TEXT, primary_key=True),
+    sa.Column("payment_type", TEXT, primary_key=True),
+    sa.Column("brand", TEXT, primary_key=True),
+    sa.Column("result_code", TEXT, primary_key=True),
+    sa.Column("currency", TEXT, primary_key=True),
+    sa.Column("payments", WHOLE, nullable=False),
+    sa.Column("amount", WHOLE, nullable=False),
+)
+
+journal = _make_table(
+    "journal",
+    # Messages to acquirers, directory servers and providers, and log lines, without secrets; by payment or by ndc.
+    *_make_key(),
+    sa.Column("payment_id", TEXT, nullable=False),
+    sa.Column("ndc", TEXT, nullable=False),
+    sa.Column("at", WHOLE, nullable=False),
+    sa.Column("kind", TEXT, nullable=False),
+    sa.Column("text", TEXT, nullable=False),
+)
+sa.Index("journal_by_payment", journal.c.merchant_id, journal.c.payment_id)
+sa.Index("journal_by_ndc", journal.c.ndc)
+
+evidence = _make_table(
+    "evidence",
+    # Notes and files that are kept with a chargeback.
+    *_make_key(),
+    sa.Column("payment_id", TEXT, nullable=False),
+    sa.Column("added_by", TEXT, nullable=False),
+    sa.Column("added_at", WHOLE, nullable=False),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("content_type", TEXT, nullable=False),
+    sa.Column("sealed_content", BYTES, nullable=False),
+)
+sa.Index("evidence_by_payment", evidence.c.merchant_id, evidence.c.payment_id)

@@ -6,7 +6,7 @@ What a page says is written in its template.
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -174,7 +174,7 @@ _HTML = b"text/html;charset=UTF-8"
 class Pages:
     """Renders the templates of a folder, which may extend those beside this module; each is compiled once."""
 
-    def __init__(self, folder: Path = TEMPLATES) -> None:
+    def __init__(self, folder: Path = TEMPLATES, filters: Mapping[str, Callable[..., object]] = {}) -> None:
         self._environment = Environment(
             loader=FileSystemLoader([folder, TEMPLATES]),
             autoescape=True,
@@ -185,11 +185,13 @@ class Pages:
         )
         # An address is checked where it is written into a page: escaping does not make `javascript:` harmless.
         self._environment.filters["address"] = check_address
+        self._environment.filters.update(filters)
         self._environment.globals["asset"] = STATIC_FILES.get_path
 
     def render(
         self,
         name: str,
+        /,
         *,
         form_targets: Sequence[str] | None = (),
         framed_by: Sequence[str] = (),

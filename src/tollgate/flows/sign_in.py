@@ -1,0 +1,193 @@
+"""Signing in to the back office: password, second factor, sessions, and the lock after too many failures.
+
+Answers do not tell whether a user exists. What a user may do is decided by roles.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
+
+import msgspec
+
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations import audit_log
+from tollgate.operations.app import App
+from tollgate.operations.audit_log import Actor
+from tollgate.payments.users import Grant, Session, Stage, User
+from tollgate.store import users
+from tollgate.values import MINUTE, Secret, make_id
+from tollgate.vault import passwords
+
+_HASHERS = ThreadPoolExecutor(2, thread_name_prefix="password")
+"""A hash takes 64 MB and a processor for 100 ms, so few are made at once."""
+_TOUCH_EVERY = MINUTE // 2
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """An origin is where a sign-in comes from."""
+
+    address: str
+    browser: str
+
+
+class NewSession(msgspec.Struct, frozen=True):
+    session: Session
+    token: Secret
+
+
+class Visitor(msgspec.Struct, frozen=True):
+    """A user with a session, and the roles that it has now."""
+
+    user: User
+    session: Session
+    grants: tuple[Grant, ...]
+
+
+class Factor(Enum):
+    """A factor is the proof that a user gave."""
+
+    TOTP = "one-time code"
+    RECOVERY_CODE = "recovery code"
+    PASSKEY = "passkey"
+    PASSWORD = "password"
+
+
+async def hash_password(password: Secret) -> str:
+    return await asyncio.get_running_loop().run_in_executor(_HASHERS, passwords.hash_password, password)
+
+
+async def is_password(password: Secret, password_hash: str | None) -> bool:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_HASHERS, passwords.is_password, password, password_hash)
+
+
+async def sign_in(app: App, name: str, password: Secret, origin: Origin) -> NewSession | None:
+    """Begins a session; None if the name or the password is wrong, or the name is locked."""
+    name = name.strip().lower()[: LIMITS.user_name_length_max]
+    user = await users.find_user_by_name(app.database, name)
+    is_open = await count_try(app, name)
+    # The password is verified in all cases, so that each takes the same time.
+    is_right = await is_password(password, None if user is None or user.is_disabled else user.password_hash)
+    if user is None or not is_right or not is_open:
+        await _record(app, AuditAction.SIGN_IN_FAILED, user, name, origin)
+        return None
+    stage = Stage.SECOND_FACTOR if await has_second_factor(app, user) else choose_stage(app, user, has_factor=False)
+    if stage is not Stage.SECOND_FACTOR:
+        await users.forget_failures(app.database, _hash_name(app, name))
+        await _record(app, AuditAction.SIGNED_IN, user, name, origin)
+    return await start_session(app, user, stage, origin)
+
+
+async def has_second_factor(app: App, user: User) -> bool:
+    return user.sealed_totp is not None or bool(await users.list_passkeys(app.database, user.id))
+
+
+def choose_stage(app: App, user: User, *, has_factor: bool) -> Stage:
+    """A live host lets nobody in without a second factor."""
+    is_bare = app.is_live and not has_factor
+    return Stage.SETTING_UP if user.must_change_password or is_bare else Stage.SIGNED_IN
+
+
+async def count_try(app: App, name: str) -> bool:
+    """Counts a try before it is judged, so that many at once cannot pass the limit; False while the name is locked."""
+    now, name_hash = app.clock.wall(), _hash_name(app, name)
+    since = now - LIMITS.sign_in_lockout
+    known = await users.find_failures(app.database, name_hash)
+    if known is not None and known.failures >= LIMITS.sign_in_failures_max and known.last_at >= since:
+        # Tries are not counted meanwhile, or else a stranger could lock a user out for ever.
+        return False
+    tries = await users.count_failure(app.database, name_hash, now, since)
+    if tries == LIMITS.sign_in_failures_max:
+        await audit_log.record(
+            app.database, app.keyring, app.clock, Actor(name=name), AuditAction.ACCOUNT_LOCKED, subject=name
+        )
+    return tries <= LIMITS.sign_in_failures_max
+
+
+async def start_session(
+    app: App, user: User, stage: Stage, origin: Origin, replaced: Session | None = None
+) -> NewSession:
+    """Starts a session under a new token; a session that it replaces keeps its beginning and ends."""
+    now, token = app.clock.wall(), passwords.make_session_token(app.random_bytes)
+    session = Session(
+        user_id=user.id,
+        id=make_id(app.random_bytes),
+        token_hash=passwords.hash_session_token(token),
+        stage=stage,
+        created_at=replaced.created_at if replaced else now,
+        used_at=now,
+        confirmed_at=now,
+        address=origin.address,
+        browser=origin.browser[:200],
+    )
+    await users.insert_session(app.database, session, replaced)
+    return NewSession(session, token)
+
+
+async def pass_second_factor(app: App, visitor: Visitor, factor: Factor, origin: Origin) -> NewSession:
+    """Completes a sign-in after the second factor was right; the token of the first step is worth nothing after it."""
+    user = visitor.user
+    await users.forget_failures(app.database, _hash_name(app, user.name))
+    await _record(app, AuditAction.SIGNED_IN, user, user.name, origin, factor=factor.value)
+    return await start_session(app, user, choose_stage(app, user, has_factor=True), origin, visitor.session)
+
+
+async def check_code(app: App, user: User, code: Secret, origin: Origin) -> Factor | None:
+    """Judges a one-time code or a recovery code, each of which is taken once; None if it is wrong."""
+    if not await count_try(app, user.name):
+        return None
+    if user.sealed_totp is not None:
+        secret = passwords.open_totp(user.sealed_totp, user.id, app.keyring)
+        step = passwords.find_totp_step(secret, code, app.clock.wall())
+        if step is not None and await users.use_totp_step(app.database, user, step):
+            return Factor.TOTP
+    hashed = passwords.hash_recovery_code(code, user.id, app.keyring)
+    if hashed in user.recovery_hashes:
+        left = tuple(each for each in user.recovery_hashes if each != hashed)
+        if await users.update_user(app.database, msgspec.structs.replace(user, recovery_hashes=left)):
+            await _record(app, AuditAction.RECOVERY_CODE_USED, user, user.name, origin, left=str(len(left)))
+            return Factor.RECOVERY_CODE
+    await _record(app, AuditAction.SIGN_IN_FAILED, user, user.name, origin, factor="code")
+    return None
+
+
+async def confirm(app: App, visitor: Visitor, factor: Factor, origin: Origin) -> None:
+    """Notes that the user just proved again who it is, which some pages ask for."""
+    await users.forget_failures(app.database, _hash_name(app, visitor.user.name))
+    await _record(app, AuditAction.CONFIRMED, visitor.user, visitor.user.name, origin, factor=factor.value)
+    await users.confirm_session(app.database, visitor.session, app.clock.wall())
+
+
+async def find_visitor(app: App, token: Secret) -> Visitor | None:
+    """Finds the session of a token; None if it was revoked, was idle for too long or has lasted too long."""
+    session = await users.find_session(app.database, passwords.hash_session_token(token))
+    now = app.clock.wall()
+    if session is None or now - session.used_at > LIMITS.session_idle:
+        return None
+    if now - session.created_at > LIMITS.session_lifetime:
+        return None
+    user = await users.find_user(app.database, session.user_id)
+    if user is None or user.is_disabled:
+        return None
+    if now - session.used_at > _TOUCH_EVERY and not await users.touch_session(app.database, session, now):
+        return None
+    return Visitor(user, session, tuple(await users.list_grants(app.database, user.id)))
+
+
+def is_confirmed(app: App, session: Session) -> bool:
+    return app.clock.wall() - session.confirmed_at <= LIMITS.confirmation_lifetime
+
+
+async def sign_out(app: App, visitor: Visitor, origin: Origin) -> None:
+    await _record(app, AuditAction.SIGNED_OUT, visitor.user, visitor.user.name, origin)
+    await users.delete_session(app.database, visitor.user.id, visitor.session.id)
+
+
+def _hash_name(app: App, name: str) -> str:
+    return passwords.hash_user_name(name, app.keyring)
+
+
+async def _record(app: App, action: AuditAction, user: User | None, name: str, origin: Origin, **details: str) -> None:
+    actor = Actor("" if user is None else user.id, name, origin.address)
+    await audit_log.record(app.database, app.keyring, app.clock, actor, action, subject=name, details=details)

@@ -1,0 +1,1 @@
+"""The back office: pages under `/office` for operators, developers and administrators."""

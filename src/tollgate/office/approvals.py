@@ -1,0 +1,148 @@
+"""Four eyes: what one user asks for and another confirms. Which actions need it is a table of the host.
+
+The action itself is run by the module that declared it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import msgspec
+
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.permissions import ApprovalKind, Permission
+from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found, refuse_field
+from tollgate.operations.approvals import needs_approval
+from tollgate.payments.users import Approval, ApprovalState
+from tollgate.store import users
+from tollgate.values import Refusal, make_id
+from tollgate.web.request import Reply
+
+ROUTES = OfficeRoutes()
+_PATH = f"{OF_MERCHANT}/approvals"
+
+Run = Callable[[Visit, Mapping[str, str]], Awaitable[str]]
+"""Runs an action with the fields of its form, and returns what to tell the user."""
+
+
+class GuardedAction(msgspec.Struct, frozen=True):
+    """An action that may need a second person."""
+
+    name: str
+    kind: ApprovalKind
+    permission: Permission
+    """Both users need it; the second needs the permission to approve as well."""
+    run: Run
+
+
+_ACTIONS: dict[str, GuardedAction] = {}
+
+
+def declare_action(name: str, kind: ApprovalKind, permission: Permission) -> Callable[[Run], GuardedAction]:
+    """Declares the decorated function as an action, which `perform` runs at once or when it is granted."""
+
+    def declare(run: Run) -> GuardedAction:
+        action = GuardedAction(name, kind, permission, run)
+        _ACTIONS[name] = action
+        return action
+
+    return declare
+
+
+async def perform(
+    visit: Visit,
+    action: GuardedAction,
+    fields: Mapping[str, str],
+    *,
+    back: str,
+    subject: str,
+    summary: str,
+    channel_id: str = "",
+    amount: int | None = None,
+) -> Reply:
+    """Runs an action at once, or asks a second person first. Either way the user is led to `back` and told.
+
+    amount: hundredths, for actions whose row has a limit. fields: they are stored in clear, so no secret may be one.
+    """
+    if not needs_approval(visit.app.four_eyes, action.kind, amount):
+        return visit.go(back, await action.run(visit, fields))
+    now = visit.app.clock.now()
+    approval = Approval(
+        merchant_id=visit.get_merchant().id,
+        id=make_id(visit.app.random_bytes),
+        channel_id=channel_id,
+        action=action.name,
+        subject=subject,
+        summary=summary,
+        fields=dict(fields),
+        requested_by=visit.user.name,
+        requested_at=now,
+    )
+    await visit.record(AuditAction.APPROVAL_REQUESTED, subject, action=action.name, summary=summary)
+    await users.insert_approval(visit.app.database, approval)
+    return visit.go(back, f"A second person has to confirm this: {summary}. It waits under Approvals.")
+
+
+@ROUTES.add("GET", _PATH, Permission.VIEW_PAYMENTS)
+async def show_approvals(visit: Visit) -> Reply:
+    """Lists what waits for a second person, and what was decided."""
+    merchant_id = visit.get_merchant().id
+    found = await users.list_approvals(visit.app.database, merchant_id, LIMITS.approvals_shown)
+    rows = [(each, _is_expired(visit, each), _may_decide(visit, each)) for each in found]
+    return visit.render("approvals.html", title="Approvals", rows=rows, states=ApprovalState)
+
+
+def _is_expired(visit: Visit, approval: Approval) -> bool:
+    is_old = visit.app.clock.now() - approval.requested_at > LIMITS.approval_lifetime
+    return approval.state is ApprovalState.WAITING and is_old
+
+
+def _may_decide(visit: Visit, approval: Approval) -> bool:
+    action = _ACTIONS.get(approval.action)
+    return (
+        action is not None
+        and approval.state is ApprovalState.WAITING
+        and not _is_expired(visit, approval)
+        and approval.requested_by != visit.user.name
+        and visit.may(Permission.APPROVE, approval.channel_id or None)
+        and visit.may(action.permission, approval.channel_id or None)
+    )
+
+
+@ROUTES.add("POST", f"{_PATH}/{{id}}", Permission.APPROVE)
+async def decide(visit: Visit) -> Reply:
+    """Grants or declines a request of another user; an action that is granted is run once."""
+    approval = await users.find_approval(visit.app.database, visit.get_merchant().id, visit.names[0])
+    if approval is None:
+        raise make_not_found("request")
+    if approval.requested_by == visit.user.name:
+        raise refuse_field("decision", "another user has to decide this")
+    if not _may_decide(visit, approval):
+        raise refuse_field("decision", "the request was decided or has expired, or your role does not allow it")
+    is_granted = visit.find("decision") == "grant"
+    await visit.record(
+        AuditAction.APPROVAL_GRANTED if is_granted else AuditAction.APPROVAL_DECLINED,
+        approval.subject,
+        action=approval.action,
+        summary=approval.summary,
+        requested_by=approval.requested_by,
+    )
+    decided = msgspec.structs.replace(
+        approval,
+        state=ApprovalState.GRANTED if is_granted else ApprovalState.DECLINED,
+        decided_by=visit.user.name,
+        decided_at=visit.app.clock.now(),
+    )
+    if not await users.decide_approval(visit.app.database, decided):
+        raise refuse_field("decision", "the request was decided at the same moment by somebody else")
+    if not is_granted:
+        return visit.go(f"{visit.base}/approvals", "Declined.")
+    return visit.go(f"{visit.base}/approvals", await _run(visit, decided))
+
+
+async def _run(visit: Visit, approval: Approval) -> str:
+    try:
+        outcome = await _ACTIONS[approval.action].run(visit, approval.fields)
+    except Refusal as refusal:
+        outcome = f"Not done: {refusal.detail or refusal.result.description}"
+    await users.note_outcome(visit.app.database, approval, outcome)
+    return outcome

@@ -1,0 +1,13 @@
+"""The pages of the back office, joined. Each module declares its own rows."""
+
+from tollgate.office import approvals, home, signing_in
+from tollgate.office.visits import FILES, OFFICE
+from tollgate.web.request import Access, Routes
+
+_MODULES = (signing_in, home, approvals)
+
+_files = Routes()
+_files.add("GET", f"{OFFICE}/files/{{hash}}/{{name}}", "office_files", Access.OPEN)(FILES.answer)
+
+PAGE_ROWS = tuple(row for module in _MODULES for row in module.ROUTES.pages)
+ROUTES = (*_files, *[row for module in _MODULES for row in module.ROUTES])

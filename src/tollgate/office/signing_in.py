@@ -1,0 +1,154 @@
+"""Pages to sign in and out, to give the second factor, and to confirm who is there.
+
+Whether a password or a code is right is decided in `flows`.
+"""
+
+from urllib.parse import quote
+
+import msgspec
+
+from tollgate.flows import sign_in
+from tollgate.flows.sign_in import Factor, NewSession
+from tollgate.office.visits import (
+    CONFIRM,
+    OFFICE,
+    SECOND_FACTOR,
+    SIGN_IN,
+    OfficeRoutes,
+    Visit,
+    check_form,
+    find_cookie,
+    get_cookie_name,
+    get_origin,
+    make_cookie,
+    render_open,
+)
+from tollgate.operations.app import App
+from tollgate.payments.users import Stage
+from tollgate.values import Secret
+from tollgate.vault import passwords
+from tollgate.web.request import Reply, Request, see_other
+
+ROUTES = OfficeRoutes()
+_FORM_COOKIE = "tollgate_office_form"
+_WRONG = (
+    "The name or the password is wrong, or there were too many tries. "
+    "After 10 failures a name is locked for 30 minutes."
+)
+_WRONG_CODE = "The code is wrong, was used before, or there were too many tries."
+_AT_ANY_STAGE = frozenset(Stage)
+
+
+def choose_next(text: str) -> str:
+    """Returns the page to go to after a form; only pages of the back office are taken."""
+    is_own = text.startswith(f"{OFFICE}/") and not any(each in text for each in ("\\", "//", "\r", "\n", "?"))
+    return text if is_own and text.isascii() and text.isprintable() else OFFICE
+
+
+@ROUTES.add_open("GET", SIGN_IN, "office_sign_in_page")
+async def show_sign_in(request: Request, app: App) -> Reply:
+    """Shows the form to sign in."""
+    return _render_sign_in(request, app, choose_next(request.find("next")))
+
+
+def _render_sign_in(request: Request, app: App, following: str, fault: str = "") -> Reply:
+    # The form has a token of its own, or else another site could sign a browser in as somebody else.
+    known = find_cookie(request, _FORM_COOKIE)
+    token = Secret(known) if known else passwords.make_session_token(app.random_bytes)
+    reply = render_open(
+        app,
+        "sign_in.html",
+        title="Sign in",
+        status=400 if fault else 200,
+        form_token=passwords.make_form_token(token),
+        next=following,
+        fault=fault,
+        name=request.find("name") if fault else "",
+    )
+    if known:
+        return reply
+    cookie = make_cookie(app, _FORM_COOKIE, passwords.show_session_token(token))
+    return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
+
+
+@ROUTES.add_open("POST", SIGN_IN, "office_sign_in")
+async def submit_sign_in(request: Request, app: App) -> Reply:
+    """Judges name and password."""
+    check_form(request, Secret(find_cookie(request, _FORM_COOKIE) or ""))
+    following = choose_next(request.find("next"))
+    password = Secret(request.find("password")[: passwords.PASSWORD_LENGTH_MAX])
+    new = await sign_in.sign_in(app, request.find("name"), password, get_origin(request))
+    if new is None:
+        return _render_sign_in(request, app, following, _WRONG)
+    return enter(app, new, following)
+
+
+def enter(app: App, new: NewSession, following: str) -> Reply:
+    """Gives the browser the token of its new session, and leads on."""
+    target = f"{SECOND_FACTOR}?next={quote(following)}" if new.session.stage is Stage.SECOND_FACTOR else following
+    token = passwords.show_session_token(new.token)
+    return see_other(target, make_cookie(app, get_cookie_name(app), token))
+
+
+@ROUTES.add("GET", SECOND_FACTOR, None, stages=frozenset({Stage.SECOND_FACTOR}))
+async def show_second_factor(visit: Visit) -> Reply:
+    """Asks for the second factor."""
+    return await render_challenge(visit, SECOND_FACTOR, "Second factor")
+
+
+@ROUTES.add("POST", SECOND_FACTOR, None, stages=frozenset({Stage.SECOND_FACTOR}), operation="office_second_factor")
+async def submit_second_factor(visit: Visit) -> Reply:
+    """Judges a one-time code or a recovery code."""
+    origin = get_origin(visit.request)
+    factor = await sign_in.check_code(visit.app, visit.user, Secret(visit.find("code")), origin)
+    if factor is None:
+        return await render_challenge(visit, SECOND_FACTOR, "Second factor", _WRONG_CODE)
+    new = await sign_in.pass_second_factor(visit.app, visit.visitor, factor, origin)
+    return enter(visit.app, new, choose_next(visit.find("next")))
+
+
+async def render_challenge(visit: Visit, action: str, title: str, fault: str = "") -> Reply:
+    """Renders the page that asks for a code, or for the password of a user without a second factor."""
+    return render_open(
+        visit.app,
+        "challenge.html",
+        title=title,
+        status=400 if fault else 200,
+        visit=visit,
+        action=action,
+        fault=fault,
+        next=choose_next(visit.find("next")),
+        has_factor=await sign_in.has_second_factor(visit.app, visit.user),
+    )
+
+
+@ROUTES.add("GET", CONFIRM, None)
+async def show_confirm(visit: Visit) -> Reply:
+    """Asks again who is there, before a page that needs it."""
+    return await render_challenge(visit, CONFIRM, "Confirm that it is you")
+
+
+@ROUTES.add("POST", CONFIRM, None, operation="office_second_factor")
+async def submit_confirm(visit: Visit) -> Reply:
+    """Judges the code, or the password of a user without a second factor."""
+    factor = await _find_factor(visit)
+    if factor is None:
+        return await render_challenge(visit, CONFIRM, "Confirm that it is you", _WRONG_CODE)
+    await sign_in.confirm(visit.app, visit.visitor, factor, get_origin(visit.request))
+    return visit.go(choose_next(visit.find("next")))
+
+
+async def _find_factor(visit: Visit) -> Factor | None:
+    app, given = visit.app, Secret(visit.find("code"))
+    if await sign_in.has_second_factor(app, visit.user):
+        return await sign_in.check_code(app, visit.user, given, get_origin(visit.request))
+    if not await sign_in.count_try(app, visit.user.name):
+        return None
+    return Factor.PASSWORD if await sign_in.is_password(given, visit.user.password_hash) else None
+
+
+@ROUTES.add("POST", f"{OFFICE}/sign-out", None, stages=_AT_ANY_STAGE)
+async def submit_sign_out(visit: Visit) -> Reply:
+    """Ends the session."""
+    await sign_in.sign_out(visit.app, visit.visitor, get_origin(visit.request))
+    return see_other(SIGN_IN, make_cookie(visit.app, get_cookie_name(visit.app), "", lasts_s=0))

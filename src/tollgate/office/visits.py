@@ -1,0 +1,333 @@
+"""Visits to the back office: the session of a request, the permission that its page needs, and how pages are rendered.
+
+What a page shows is decided by its own module.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from tollgate.catalog import codes, results
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.catalog.permissions import Permission
+from tollgate.flows import sign_in
+from tollgate.flows.sign_in import Origin, Visitor
+from tollgate.office.navigation import list_sections
+from tollgate.office.showing import FILTERS
+from tollgate.operations import audit_log
+from tollgate.operations.app import App
+from tollgate.operations.audit_log import Actor
+from tollgate.payments.merchants import Channel, Merchant
+from tollgate.payments.users import Grant, Session, Stage, User, may
+from tollgate.values import Fault, Forbidden, InvalidParameters, NotFound, Refusal, Secret
+from tollgate.vault import passwords
+from tollgate.web.pages.rendering import Pages, StaticFiles
+from tollgate.web.request import Access, Reply, Request, RouteRow, see_other
+
+OFFICE = "/office"
+OF_MERCHANT = f"{OFFICE}/merchants/{{merchant}}"
+"""The beginning of the paths of pages that belong to a merchant."""
+SIGN_IN = f"{OFFICE}/sign-in"
+SET_UP = f"{OFFICE}/set-up"
+SECOND_FACTOR = f"{OFFICE}/second-factor"
+CONFIRM = f"{OFFICE}/confirm"
+_FORM_TOKEN = "form_token"
+_FORM_TOKEN_HEADER = b"x-form-token"
+_NOTICE = "tollgate_office_notice"
+_NOTICE_LENGTH_MAX = 500
+
+PAGES = Pages(Path(__file__).parent / "pages", FILTERS)
+FILES = StaticFiles(Path(__file__).parent / "files", f"{OFFICE}/files")
+
+
+def get_origin(request: Request) -> Origin:
+    return Origin(request.address, request.header(b"user-agent") or "")
+
+
+def is_secure(app: App) -> bool:
+    return app.base_url.startswith("https:")
+
+
+def get_cookie_name(app: App) -> str:
+    """A `__Host-` cookie cannot be set by another host or over plain HTTP; a plain test host needs another name."""
+    return "__Host-tollgate-office" if is_secure(app) else "tollgate_office"
+
+
+def make_cookie(app: App, name: str, value: str, *, lasts_s: int | None = None) -> tuple[bytes, bytes]:
+    parts = [f"{name}={value}", "Path=/", "HttpOnly", "SameSite=Lax"]
+    parts += ["Secure"] if is_secure(app) else []
+    parts += [] if lasts_s is None else [f"Max-Age={lasts_s}"]
+    return b"set-cookie", "; ".join(parts).encode()
+
+
+def find_cookie(request: Request, name: str) -> str | None:
+    """Finds a cookie; a name that is sent twice is not trusted."""
+    sent = [part.strip().partition("=") for part in (request.header(b"cookie") or "").split(";")]
+    values = [value for key, _, value in sent if key == name]
+    return values[0] if len(values) == 1 else None
+
+
+def find_token(request: Request, app: App) -> Secret | None:
+    """Finds the token of the session that the browser sent; it may be worth nothing."""
+    value = find_cookie(request, get_cookie_name(app))
+    return Secret(value) if value else None
+
+
+class Visit(msgspec.Struct, frozen=True, kw_only=True):
+    """A request of a user who is signed in, with the merchant whose page it is."""
+
+    request: Request
+    app: App
+    visitor: Visitor
+    form_token: str
+    merchant: Merchant | None = None
+
+    @property
+    def user(self) -> User:
+        return self.visitor.user
+
+    @property
+    def session(self) -> Session:
+        return self.visitor.session
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        return self.visitor.grants
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Returns the names in the path, without the merchant's."""
+        return self.request.names[1:] if self.merchant else self.request.names
+
+    @property
+    def base(self) -> str:
+        """Returns the beginning of the paths of this merchant's pages."""
+        return f"{OFFICE}/merchants/{self.get_merchant().id}"
+
+    def get_merchant(self) -> Merchant:
+        if self.merchant is None:
+            raise LookupError("the page belongs to no merchant")
+        return self.merchant
+
+    def may(self, permission: Permission, channel_id: str | None = None) -> bool:
+        """Tells whether the user has a permission for this merchant, or for one of its channels."""
+        return may(self.grants, permission, self.merchant.id if self.merchant else None, channel_id)
+
+    def check(self, permission: Permission, channel_id: str | None = None) -> None:
+        """Refuses a user without this permission; handlers call it with the channel of what they found."""
+        if not self.may(permission, channel_id):
+            raise Forbidden(results.get_result(codes.UNAUTHENTICATED), f"your role does not allow you to {permission}")
+
+    def list_channels(self, permission: Permission = Permission.VIEW_PAYMENTS) -> list[Channel]:
+        """Lists the channels of the merchant for which the user has a permission."""
+        channels = self.app.merchants.list_channels(self.get_merchant().id)
+        return [channel for channel in channels if self.may(permission, channel.id)]
+
+    def find(self, name: str) -> str:
+        """Finds a field of the form or of the query; empty if it was not sent."""
+        return self.request.find(name).strip()
+
+    async def record(self, action: AuditAction, subject: str = "", /, **details: str) -> None:
+        """Writes a line of the audit log; call it before the action that it records."""
+        await audit_log.record(
+            self.app.database,
+            self.app.keyring,
+            self.app.clock,
+            Actor(self.user.id, self.user.name, self.request.address),
+            action,
+            subject=subject,
+            merchant_id=self.merchant.id if self.merchant else "",
+            details=details,
+        )
+
+    def render(self, template: str, /, *, title: str, status: int = 200, **values: Any) -> Reply:
+        """Renders a page with the navigation around it. Every template of a signed-in user extends `office.html`."""
+        notice = unquote(find_cookie(self.request, _NOTICE) or "")[:_NOTICE_LENGTH_MAX]
+        reply = PAGES.render(
+            template,
+            status=status,
+            connects=("/",),
+            title=title,
+            visit=self,
+            app=self.app,
+            notice=notice,
+            path=self.request.path,
+            now=self.app.clock.now(),
+            sections=list_sections(self.merchant, self.grants, is_live=self.app.is_live),
+            merchants=list_merchants(self.app, self.grants),
+            file=FILES.get_path,
+            **values,
+        )
+        if not notice:
+            return reply
+        gone = make_cookie(self.app, _NOTICE, "", lasts_s=0)
+        return msgspec.structs.replace(reply, headers=(*reply.headers, gone))
+
+    def go(self, path: str, notice: str = "") -> Reply:
+        """Leads to another page of the back office, which shows the notice until the user leaves it."""
+        if not notice:
+            return see_other(path)
+        return see_other(path, make_cookie(self.app, _NOTICE, quote(notice[:_NOTICE_LENGTH_MAX]), lasts_s=60))
+
+
+def list_merchants(app: App, grants: tuple[Grant, ...]) -> list[Merchant]:
+    """Lists the merchants whose pages the user may see."""
+    return [each for each in app.merchants.list_merchants() if may(grants, Permission.VIEW_PAYMENTS, each.id)]
+
+
+def refuse_field(name: str, message: str) -> InvalidParameters:
+    """Makes the refusal of one field of a form; raise it."""
+    return InvalidParameters(results.get_result(codes.INVALID_REQUEST), [Fault(name, message)])
+
+
+def make_not_found(what: str) -> NotFound:
+    return NotFound(results.get_result(codes.INVALID_REQUEST), f"there is no such {what}")
+
+
+PageHandler = Callable[[Visit], Awaitable[Reply]]
+OpenPageHandler = Callable[[Request, App], Awaitable[Reply]]
+_H = TypeVar("_H", bound=PageHandler)
+_O = TypeVar("_O", bound=OpenPageHandler)
+
+
+class OfficeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A page or a form of the back office, and who may use it."""
+
+    method: str
+    path: str
+    permission: Permission | None
+    """It is None for what every signed-in user may do."""
+    stages: frozenset[Stage] = frozenset({Stage.SIGNED_IN})
+    needs_confirmation: bool = False
+    """The user must have given the second factor within the last minutes."""
+
+
+class OfficeRoutes(list[RouteRow]):
+    """The rows of a module's pages, each declared as a decorator of its handler."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages: list[OfficeRow] = []
+
+    def add(
+        self,
+        method: str,
+        path: str,
+        permission: Permission | None,
+        *,
+        stages: frozenset[Stage] = frozenset({Stage.SIGNED_IN}),
+        needs_confirmation: bool = False,
+        takes_bytes: bool = False,
+        operation: str = "",
+    ) -> Callable[[_H], _H]:
+        """permission: for the merchant of the path; of the platform role where the path names none."""
+
+        def declare(handler: _H) -> _H:
+            row = OfficeRow(
+                method=method, path=path, permission=permission, stages=stages, needs_confirmation=needs_confirmation
+            )
+            self.pages.append(row)
+            self.append(_make_route(row, partial(answer_visit, row, handler), takes_bytes, operation))
+            return handler
+
+        return declare
+
+    def add_open(self, method: str, path: str, operation: str) -> Callable[[_O], _O]:
+        """Declares a page for visitors who are not signed in."""
+
+        def declare(handler: _O) -> _O:
+            row = OfficeRow(method=method, path=path, permission=None, stages=frozenset())
+            self.append(_make_route(row, partial(_answer_open, handler), False, operation))
+            return handler
+
+        return declare
+
+
+def _make_route(row: OfficeRow, handler: OpenPageHandler, takes_bytes: bool, operation: str) -> RouteRow:
+    return RouteRow(
+        method=row.method,
+        path=row.path,
+        operation=operation or "office",
+        access=Access.OPEN,
+        handler=handler,
+        takes_bytes=takes_bytes,
+    )
+
+
+async def _answer_open(handler: OpenPageHandler, request: Request, app: App) -> Reply:
+    try:
+        check_fetch_site(request)
+        return await handler(request, app)
+    except Refusal as refusal:
+        return _render_refusal(refusal, app)
+
+
+async def answer_visit(row: OfficeRow, handler: PageHandler, request: Request, app: App) -> Reply:
+    """Recognizes the user, checks the form token and the permission, and runs the page's handler."""
+    token = find_token(request, app)
+    visitor = None if token is None else await sign_in.find_visitor(app, token)
+    if token is None or visitor is None:
+        return see_other(SIGN_IN + (f"?next={quote(request.path)}" if row.method == "GET" else ""))
+    if visitor.session.stage not in row.stages:
+        return see_other(_STAGE_PAGES[visitor.session.stage])
+    visit = Visit(request=request, app=app, visitor=visitor, form_token=passwords.make_form_token(token))
+    try:
+        if row.method != "GET":
+            check_fetch_site(request)
+            check_form(request, token)
+        if row.path.startswith(OF_MERCHANT):
+            visit = msgspec.structs.replace(visit, merchant=_get_merchant(visit, request.names[0]))
+        if row.permission is not None:
+            visit.check(row.permission)
+        if row.needs_confirmation and not sign_in.is_confirmed(app, visitor.session):
+            return see_other(f"{CONFIRM}?next={quote(request.path if row.method == 'GET' else visit.base)}")
+        return await handler(visit)
+    except Refusal as refusal:
+        return _render_refusal(refusal, app, visit)
+
+
+_STAGE_PAGES = {Stage.SECOND_FACTOR: SECOND_FACTOR, Stage.SETTING_UP: SET_UP, Stage.SIGNED_IN: OFFICE}
+
+
+def _get_merchant(visit: Visit, merchant_id: str) -> Merchant:
+    """A merchant that the user has no role for is as unknown as one that does not exist."""
+    merchant = visit.app.merchants.find_merchant(merchant_id)
+    if merchant is None or not any(grant.reaches(merchant.id) for grant in visit.grants):
+        raise make_not_found("merchant")
+    return merchant
+
+
+def check_form(request: Request, token: Secret) -> None:
+    """Refuses a form that was not sent from a page of this session."""
+    given = request.find(_FORM_TOKEN) or request.header(_FORM_TOKEN_HEADER) or ""
+    if not passwords.is_form_token(given, token):
+        raise Forbidden(results.get_result(codes.UNAUTHENTICATED), "the form has expired: go back and try again")
+
+
+def check_fetch_site(request: Request) -> None:
+    """Refuses a change that a page of another site asked the browser for."""
+    if request.method not in ("GET", "HEAD") and request.header(b"sec-fetch-site") not in (None, "same-origin", "none"):
+        raise Forbidden(results.get_result(codes.UNAUTHENTICATED), "the request came from another site")
+
+
+def _render_refusal(refusal: Refusal, app: App, visit: Visit | None = None) -> Reply:
+    faults = refusal.faults if isinstance(refusal, InvalidParameters) else ()
+    text = "" if faults else refusal.detail or refusal.result.description
+    values, title = {"text": text, "faults": faults}, _TITLES.get(refusal.status, "Not done")
+    if visit is not None and visit.session.stage is Stage.SIGNED_IN:
+        return visit.render(
+            "refused.html", title=_TITLES.get(refusal.status, "Not done"), status=refusal.status, **values
+        )
+    return render_open(app, "refused_open.html", title=title, status=refusal.status, **values)
+
+
+_TITLES = {403: "Not allowed", 404: "Not found", 400: "Not done: please check what you entered"}
+
+
+def render_open(app: App, template: str, /, *, title: str, status: int = 200, **values: Any) -> Reply:
+    """Renders a page without navigation, as sign-in has it. Its template extends `open.html`."""
+    return PAGES.render(template, status=status, connects=("/",), title=title, app=app, file=FILES.get_path, **values)

@@ -1,0 +1,174 @@
+ALTER TABLE credentials ADD COLUMN label TEXT DEFAULT '' NOT NULL;
+
+ALTER TABLE credentials ADD COLUMN scopes TEXT;
+
+ALTER TABLE credentials ADD COLUMN channel_ids TEXT;
+
+ALTER TABLE credentials ADD COLUMN expires_at INTEGER;
+
+CREATE TABLE users (
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    password_hash TEXT NOT NULL,
+    must_change_password INTEGER NOT NULL,
+    is_disabled INTEGER NOT NULL,
+    sealed_totp BLOB,
+    totp_step INTEGER NOT NULL,
+    recovery_hashes TEXT,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (id)
+)
+ STRICT;
+
+CREATE UNIQUE INDEX users_by_name ON users (name);
+
+CREATE TABLE grants (
+    user_id TEXT NOT NULL,
+    merchant_id TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    refund_limit INTEGER,
+    PRIMARY KEY (user_id, merchant_id, channel_id, role)
+)
+ STRICT;
+
+CREATE TABLE user_sessions (
+    user_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    token_hash BLOB NOT NULL,
+    stage INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    confirmed_at INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    browser TEXT NOT NULL,
+    PRIMARY KEY (user_id, id)
+)
+ STRICT;
+
+CREATE INDEX user_sessions_by_age ON user_sessions (created_at);
+
+CREATE UNIQUE INDEX user_sessions_by_token ON user_sessions (token_hash);
+
+CREATE TABLE passkeys (
+    user_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    sign_count INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at INTEGER,
+    PRIMARY KEY (user_id, id)
+)
+ STRICT;
+
+CREATE TABLE sign_in_failures (
+    name_hash TEXT NOT NULL,
+    failures INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    PRIMARY KEY (name_hash)
+)
+ STRICT;
+
+CREATE INDEX sign_in_failures_by_age ON sign_in_failures (last_at);
+
+CREATE TABLE audit_log (
+    number INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    merchant_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    user_name TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    details TEXT NOT NULL,
+    address TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (number)
+)
+ STRICT;
+
+CREATE INDEX audit_log_by_merchant ON audit_log (merchant_id, number);
+
+CREATE TABLE approvals (
+    merchant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    fields TEXT NOT NULL,
+    requested_by TEXT NOT NULL,
+    requested_at INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    decided_by TEXT,
+    decided_at INTEGER,
+    outcome TEXT NOT NULL,
+    PRIMARY KEY (merchant_id, id)
+)
+ STRICT;
+
+CREATE TABLE saved_views (
+    user_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    merchant_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    "query" TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, id)
+)
+ STRICT;
+
+CREATE TABLE payment_terms (
+    merchant_id TEXT NOT NULL,
+    term TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    payment_id TEXT NOT NULL,
+    PRIMARY KEY (merchant_id, term, created_at, payment_id)
+)
+ STRICT;
+
+CREATE TABLE payment_tallies (
+    merchant_id TEXT NOT NULL,
+    hour INTEGER NOT NULL,
+    channel_id TEXT NOT NULL,
+    payment_type TEXT NOT NULL,
+    brand TEXT NOT NULL,
+    result_code TEXT NOT NULL,
+    currency TEXT NOT NULL,
+    payments INTEGER NOT NULL,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (merchant_id, hour, channel_id, payment_type, brand, result_code, currency)
+)
+ STRICT;
+
+CREATE TABLE journal (
+    merchant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    payment_id TEXT NOT NULL,
+    ndc TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (merchant_id, id)
+)
+ STRICT;
+
+CREATE INDEX journal_by_ndc ON journal (ndc);
+
+CREATE INDEX journal_by_payment ON journal (merchant_id, payment_id);
+
+CREATE TABLE evidence (
+    merchant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    payment_id TEXT NOT NULL,
+    added_by TEXT NOT NULL,
+    added_at INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    sealed_content BLOB NOT NULL,
+    PRIMARY KEY (merchant_id, id)
+)
+ STRICT;
+
+CREATE INDEX evidence_by_payment ON evidence (merchant_id, payment_id);

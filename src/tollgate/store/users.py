@@ -1,0 +1,236 @@
+"""Users of the back office, their roles, sessions and passkeys, and the count of failed sign-ins.
+
+Whether a password is right is decided in `flows`.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import sqlalchemy as sa
+
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
+
+from tollgate.payments.users import Approval, ApprovalState, Grant, Passkey, Session, User
+from tollgate.store.codec import LIMIT, ONE, Codec, bind
+from tollgate.store.database import Database
+from tollgate.store.schema import approvals, grants, passkeys, sign_in_failures, user_sessions, users
+from tollgate.store.statements import Statement, Write
+from tollgate.values import Instant, MerchantId
+
+
+class FailureCount(msgspec.Struct, frozen=True):
+    """The failed sign-ins under one name since the last that succeeded."""
+
+    name_hash: str
+    failures: int
+    last_at: Instant
+
+
+USERS = Codec(users, User, key=["id"])
+GRANTS = Codec(grants, Grant, key=["user_id", "merchant_id", "channel_id", "role"])
+SESSIONS = Codec(user_sessions, Session, key=["user_id", "id"])
+PASSKEYS = Codec(passkeys, Passkey, key=["user_id", "id"])
+FAILURES = Codec(sign_in_failures, FailureCount, key=["name_hash"])
+APPROVALS = Codec(approvals, Approval)
+
+# ---- users and their roles ----
+
+find_user = USERS.find
+list_users = USERS.make_list("name")
+list_all_grants = GRANTS.make_list("user_id", "merchant_id", "channel_id", "role")
+_insert_user = USERS.insert()
+_insert_grant = GRANTS.insert()
+_update_user = USERS.update(
+    seen=["revision"],
+    new=[name for name in USERS.names if name not in {"id", "name", "created_at", "revision", "totp_step"}],
+    revision=users.c.revision + ONE,
+)
+_use_totp_step = USERS.update(users.c.totp_step < bind("new", users.c.totp_step), new=["totp_step"])
+_by_name = Statement(USERS.select(users.c.name == sa.bindparam("name")), is_quick=True)
+_grants_of = Statement(GRANTS.select(grants.c.user_id == sa.bindparam("user_id")), is_quick=True)
+_delete_grants = Statement(sa.delete(grants).where(grants.c.user_id == sa.bindparam("user_id")))
+_delete_merchant_grants = Statement(
+    sa.delete(grants).where(
+        grants.c.user_id == sa.bindparam("user_id"), grants.c.merchant_id == sa.bindparam("merchant_id")
+    )
+)
+
+
+async def find_user_by_name(db: Database, name: str) -> User | None:
+    return await USERS.fetch_one(db, _by_name, {"name": name})
+
+
+async def insert_user(db: Database, user: User, roles: Sequence[Grant]) -> bool:
+    """Returns False if the name is taken."""
+    if await find_user_by_name(db, user.name) is not None:
+        return False
+    writes = [*_insert_user(user), *[write for grant in roles for write in _insert_grant(grant)]]
+    return await db.write(writes, label="user added")
+
+
+async def update_user(db: Database, changed: User, *more: Write) -> bool:
+    """Saves a user as changed; False where somebody else changed it since it was read."""
+    return await db.write([*_update_user(changed, changed), *more], label="user changed")
+
+
+async def use_totp_step(db: Database, user: User, step: int) -> bool:
+    """Records the time step of a one-time code; False if a code of this step, or a later one, was taken before."""
+    return await db.write(_use_totp_step.by_key(user.id, new_totp_step=step), label="one-time code used")
+
+
+async def list_grants(db: Database, user_id: str) -> list[Grant]:
+    return await GRANTS.fetch(db, _grants_of, {"user_id": user_id})
+
+
+async def replace_grants(db: Database, user_id: str, roles: Sequence[Grant], merchant_id: str | None = None) -> None:
+    """Replaces all roles of a user, or only those for one merchant."""
+    params = {"user_id": user_id} | ({} if merchant_id is None else {"merchant_id": merchant_id})
+    deletion = Write(_delete_grants if merchant_id is None else _delete_merchant_grants, params)
+    insertions = [write for grant in roles for write in _insert_grant(grant)]
+    await db.write([deletion, *insertions], label="roles changed")
+
+
+# ---- sessions ----
+
+_insert_session = SESSIONS.insert()
+_by_token = Statement(SESSIONS.select(user_sessions.c.token_hash == sa.bindparam("token_hash")), is_quick=True)
+_of_user = Statement(
+    SESSIONS.select(user_sessions.c.user_id == sa.bindparam("user_id")).order_by(user_sessions.c.used_at.desc())
+)
+_touch = SESSIONS.update(new=["used_at"])
+_confirm = SESSIONS.update(new=["confirmed_at"])
+_delete_session = SESSIONS.delete()
+_delete_sessions = Statement(
+    sa.delete(user_sessions).where(
+        user_sessions.c.user_id == sa.bindparam("user_id"), user_sessions.c.id != sa.bindparam("but")
+    )
+)
+purge_sessions = SESSIONS.purge(user_sessions.c.created_at)
+
+
+async def insert_session(db: Database, session: Session, replaced: Session | None = None) -> None:
+    """Stores a session; the one that it replaces ends in the same commit, so that its token is worth nothing."""
+    gone = [] if replaced is None else _delete_session(replaced, rows=None)
+    await db.write([*gone, *_insert_session(session)], label="session")
+
+
+async def find_session(db: Database, token_hash: bytes) -> Session | None:
+    return await SESSIONS.fetch_one(db, _by_token, {"token_hash": token_hash})
+
+
+async def list_sessions(db: Database, user_id: str) -> list[Session]:
+    return await SESSIONS.fetch(db, _of_user, {"user_id": user_id})
+
+
+async def touch_session(db: Database, session: Session, at: Instant) -> bool:
+    """Records the last use; False if the session was revoked meanwhile."""
+    return await db.write(_touch(session, new_used_at=at), label="session used")
+
+
+async def confirm_session(db: Database, session: Session, at: Instant) -> bool:
+    return await db.write(_confirm(session, new_confirmed_at=at), label="session confirmed")
+
+
+async def delete_session(db: Database, user_id: str, session_id: str) -> bool:
+    """Returns False if there is no such session."""
+    return await db.write(_delete_session.by_key(user_id, session_id), label="session revoked")
+
+
+def delete_sessions_write(user_id: str, but: str = "") -> Write:
+    """Ends all sessions of a user but one."""
+    return Write(_delete_sessions, {"user_id": user_id, "but": but})
+
+
+# ---- passkeys ----
+
+_insert_passkey = PASSKEYS.insert()
+_delete_passkey = PASSKEYS.delete()
+_use_passkey = PASSKEYS.update(seen=["sign_count"], new=["sign_count", "used_at"])
+_passkeys_of = Statement(
+    PASSKEYS.select(passkeys.c.user_id == sa.bindparam("user_id")).order_by(passkeys.c.created_at), is_quick=True
+)
+_delete_passkeys = Statement(sa.delete(passkeys).where(passkeys.c.user_id == sa.bindparam("user_id")))
+
+
+async def list_passkeys(db: Database, user_id: str) -> list[Passkey]:
+    return await PASSKEYS.fetch(db, _passkeys_of, {"user_id": user_id})
+
+
+async def insert_passkey(db: Database, passkey: Passkey) -> bool:
+    return await db.write(_insert_passkey(passkey), label="passkey added")
+
+
+async def delete_passkey(db: Database, user_id: str, passkey_id: str) -> bool:
+    return await db.write(_delete_passkey.by_key(user_id, passkey_id), label="passkey removed")
+
+
+async def use_passkey(db: Database, seen: Passkey, sign_count: int, at: Instant) -> bool:
+    """Records a use; False if the passkey was used at the same moment elsewhere, or is gone."""
+    return await db.write(_use_passkey(seen, new_sign_count=sign_count, new_used_at=at), label="passkey used")
+
+
+def delete_passkeys_write(user_id: str) -> Write:
+    return Write(_delete_passkeys, {"user_id": user_id})
+
+
+# ---- failed sign-ins ----
+
+_failed = insert(sign_in_failures).values(name_hash=sa.bindparam("name_hash"), failures=ONE, last_at=sa.bindparam("at"))
+_is_old = sign_in_failures.c.last_at < sa.bindparam("since")
+_count_failure = Statement(
+    _failed.on_conflict_do_update(
+        index_elements=[sign_in_failures.c.name_hash],
+        # A failure long after the last one begins a new count.
+        set_={
+            "failures": sa.case((_is_old, ONE), else_=sign_in_failures.c.failures + ONE),
+            "last_at": _failed.excluded.last_at,
+        },
+    ).returning(sign_in_failures.c.failures)
+)
+_forget_failures = FAILURES.delete()
+purge_failures = FAILURES.purge(sign_in_failures.c.last_at)
+find_failures = FAILURES.find
+
+
+async def count_failure(db: Database, name_hash: str, at: Instant, since: Instant) -> int:
+    """Counts a failed sign-in and returns how many there were since the last success, or since the given time."""
+    row = await db.fetch_one(_count_failure, {"name_hash": name_hash, "at": at, "since": since})
+    return 1 if row is None else int(row[0])
+
+
+async def forget_failures(db: Database, name_hash: str) -> None:
+    await db.write(_forget_failures.by_key(name_hash, rows=None), label="sign-in failures forgotten")
+
+
+# ---- what waits for a second person ----
+
+find_approval = APPROVALS.find
+_insert_approval = APPROVALS.insert()
+_decide_approval = APPROVALS.update(
+    approvals.c.state == int(ApprovalState.WAITING), new=["state", "decided_by", "decided_at", "outcome"]
+)
+_note_outcome = APPROVALS.update(new=["outcome"])
+_list_approvals = Statement(
+    APPROVALS.select(approvals.c.merchant_id == sa.bindparam("merchant_id"))
+    .order_by(approvals.c.state, approvals.c.requested_at.desc(), approvals.c.id)
+    .limit(LIMIT)
+)
+
+
+async def insert_approval(db: Database, approval: Approval) -> None:
+    await db.write(_insert_approval(approval), label="approval requested")
+
+
+async def decide_approval(db: Database, decided: Approval) -> bool:
+    """Saves a decision; False if it was decided before, so that an action is run once."""
+    return await db.write(_decide_approval(decided, decided), label="approval decided")
+
+
+async def note_outcome(db: Database, approval: Approval, outcome: str) -> None:
+    await db.write(_note_outcome(approval, new_outcome=outcome), label="approval carried out")
+
+
+async def list_approvals(db: Database, merchant_id: MerchantId, limit: int) -> list[Approval]:
+    """Lists what waits first, then the newest."""
+    return await APPROVALS.fetch(db, _list_approvals, {"merchant_id": merchant_id, "limit": limit})
