@@ -155,7 +155,12 @@ _WEB_ADDRESS = Sense("a web address, such as https://pay.example.com", is_web_ad
 _THROTTLES = Sense(
     "written OPERATION=COUNT/SECONDS,... with operations of the throttle table", lambda text: "=" in text
 )
-_FOUR_EYES = Sense("none, or actions such as refund=1000.00,token,record", lambda text: text == text.lower())
+_FOUR_EYES = Sense(
+    "none, or actions such as refund=1000.00,token,record",
+    lambda text: (
+        re.fullmatch(r"[a-z_]+(=[0-9]{1,12}(\.[0-9]{2})?)?(,[a-z_]+(=[0-9]{1,12}(\.[0-9]{2})?)?)*", text) is not None
+    ),
+)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -101,6 +101,9 @@ _ROWS = (
     Throttle("payment_form_script", "address", _PAGES),
     Throttle("payment_form_files", "address", _PAGES),
     Throttle("payment_form_frame", "address", _PAGES),
+    Throttle("office", "address", _PAGES),
+    Throttle("office_files", "address", _PAGES),
+    Throttle("office_sign_in_page", "address", _PAGES),
     # Each of these takes 100 ms of a processor, and a guess of a password is one.
     Throttle("office_sign_in", "address", 60),
     Throttle("office_second_factor", "address", 60),

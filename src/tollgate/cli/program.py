@@ -14,6 +14,7 @@ import click
 from tollgate import __version__
 from tollgate.config import SETTINGS, Settings, load_settings
 from tollgate.operations.app import App
+from tollgate.operations.approvals import read_four_eyes
 from tollgate.store import opening
 from tollgate.store.database import Database
 from tollgate.values import InvalidParameters, Refusal
@@ -52,6 +53,7 @@ def read_settings(flags: dict[str, Any]) -> Settings:
     try:
         settings = load_settings(flags)
         configure_throttles(settings.throttles)
+        read_four_eyes(settings.four_eyes, is_live=settings.is_live)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     return settings

@@ -77,7 +77,8 @@ async def test_after_a_rotation_tokens_are_made_and_opened_under_the_new_key_alo
     app = await open_app(tmp_path, ScriptedWire())
     tenant = await ensure_tenant(app.database, app.keyring, NOW)
     rotated = app.keyring.with_new_key()
-    records = 1 + len(await list_wallet_keys(app.database)) + 1
+    # The token, the wallet keys, the secrets of the simulated provider and the password of the back office.
+    records = 1 + len(await list_wallet_keys(app.database)) + 2
     assert await count_retired(app.database, rotated) == records
 
     done = await rewrap_everything(app.database, rotated, lambda _count: None)
@@ -98,8 +99,7 @@ async def test_the_providers_secrets_are_sealed(tmp_path: Path) -> None:
     app = await open_app(tmp_path, ScriptedWire())
     await ensure_tenant(app.database, app.keyring, NOW)
 
-    (setting,) = await list_settings(app.database, "sealed/")
-
-    assert "leaf_key" not in setting[1]
-    assert await get_setting(app.database, setting[0]) == setting[1]
+    for name, value in await list_settings(app.database, "sealed/"):
+        assert "leaf_key" not in value
+        assert await get_setting(app.database, name) == value
     await app.database.close()

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tollgate.catalog.throttles import THROTTLES, WRONG_TOKEN
+from tollgate.office.routes import ROUTES as OFFICE_ROUTES
 from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES
 from tollgate.values import NotFound, WrongMethod
 from tollgate.web.api import ROUTES
@@ -83,14 +84,15 @@ def test_other_paths_are_shown_as_they_came(path: str) -> None:
 
 
 def test_every_operation_of_a_live_host_is_throttled_but_its_health() -> None:
-    live_rows = {row.operation for row in (*ROUTES, *WIDGET_ROUTES)}
+    live_rows = {row.operation for row in (*ROUTES, *WIDGET_ROUTES, *OFFICE_ROUTES)}
 
     assert live_rows - set(THROTTLES) == {"healthz", "readyz"}
     assert set(THROTTLES) - live_rows == {WRONG_TOKEN}
 
 
 def test_whoever_has_no_credential_is_counted_by_address() -> None:
-    open_rows = {row.operation for row in (*ROUTES, *WIDGET_ROUTES) if row.access is Access.OPEN} & set(THROTTLES)
+    rows = (*ROUTES, *WIDGET_ROUTES, *OFFICE_ROUTES)
+    open_rows = {row.operation for row in rows if row.access is Access.OPEN} & set(THROTTLES)
 
     assert {THROTTLES[operation].counted_by for operation in open_rows} == {"address"}
 
