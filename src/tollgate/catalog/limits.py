@@ -155,6 +155,9 @@ class Limits:
     approvals_shown: int = 100
     user_name_length_max: int = 64
     users_max: int = 10_000
+    passkeys_max: int = 20
+    """The passkeys of one user."""
+    passkey_challenge_lifetime: Instant = 5 * MINUTE
     office_page: int = 50
     """The number of rows on one page of a list."""
 

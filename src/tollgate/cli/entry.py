@@ -12,6 +12,7 @@ from tollgate.cli import (
     people,
     serving,
     triggering,
+    users,
     wallets,
     webhooks,
 )
@@ -19,7 +20,7 @@ from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
-COMMANDS = (serving, people, keys, auditing, bank, wallets, webhooks, endpoints, events, listening, triggering)
+COMMANDS = (serving, people, users, keys, auditing, bank, wallets, webhooks, endpoints, events, listening, triggering)
 """The files add their commands when they are imported."""
 
 

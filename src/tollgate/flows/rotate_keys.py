@@ -14,7 +14,8 @@ from tollgate.operations.checkouts import CHECKOUT_NOUN, LINK_NOUN
 from tollgate.operations.network_tokens import TOKEN_NOUN
 from tollgate.operations.settings import list_retired_settings, rewrap_settings
 from tollgate.operations.webhooks import WEBHOOK_NOUN
-from tollgate.store import bank_files, checkouts, links
+from tollgate.payments.users import User
+from tollgate.store import bank_files, checkouts, links, users
 from tollgate.store.database import Database
 from tollgate.store.merchants import list_credentials, list_wallet_keys, rewrap_token, rewrap_wallet_key
 from tollgate.store.registrations import SealedRegistration, list_sealed_registrations, rewrap_registrations
@@ -22,6 +23,7 @@ from tollgate.store.retention import SEALED_ACCOUNTS, SealedColumn, SealedRow
 from tollgate.store.webhooks import list_all_webhooks, rewrap_secrets
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.passwords import get_totp_owner
 from tollgate.vault.sealing import EnvelopeError, make_owner, rewrap, sealed_prefix
 from tollgate.vault.wallets.contents import get_wallet_key_owner
 
@@ -53,7 +55,7 @@ async def rewrap_everything(database: Database, keyring: Keyring, report_progres
     done = await _rewrap_registrations(database, keyring, report_progress)
     for kind in _KINDS:
         done = await _rewrap_rows(database, keyring, kind, report_progress, done)
-    for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, _rewrap_webhooks, rewrap_settings):
+    for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, _rewrap_webhooks, _rewrap_totp, rewrap_settings):
         done += await rewrap_each(database, keyring)
     return done
 
@@ -67,6 +69,7 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
         [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)],
         [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)],
         [row for row in await list_all_webhooks(database) if not row.sealed_secrets.startswith(prefix)],
+        await _list_retired_totp(database, keyring),
         await list_retired_settings(database, keyring),
     ]
     return sum(map(len, found))
@@ -101,6 +104,25 @@ async def _rewrap_webhooks(database: Database, keyring: Keyring) -> int:
         fresh = _rewrap_safely(row.sealed_secrets, WEBHOOK_NOUN, row.merchant_id, row.id, keyring)
         if fresh is not None:
             done += await rewrap_secrets(database, row, fresh)
+    return done
+
+
+async def _list_retired_totp(database: Database, keyring: Keyring) -> list[User]:
+    prefix = sealed_prefix(keyring.active_id)
+    return [
+        user
+        for user in await users.list_users(database)
+        if user.sealed_totp and not user.sealed_totp.startswith(prefix)
+    ]
+
+
+async def _rewrap_totp(database: Database, keyring: Keyring) -> int:
+    """Wraps the secrets of one-time codes again."""
+    done = 0
+    for user in await _list_retired_totp(database, keyring):
+        fresh = _rewrap_owned(user.sealed_totp or b"", get_totp_owner(user.id), "user", user.id, keyring)
+        if fresh is not None:
+            done += await users.rewrap_totp(database, user, fresh)
     return done
 
 
@@ -144,9 +166,13 @@ def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> SealedR
 
 
 def _rewrap_safely(sealed: bytes, noun: str, merchant_id: MerchantId, row_id: str, keyring: Keyring) -> bytes | None:
+    return _rewrap_owned(sealed, make_owner(noun, merchant_id, row_id), noun, row_id, keyring)
+
+
+def _rewrap_owned(sealed: bytes, owner: str, noun: str, row_id: str, keyring: Keyring) -> bytes | None:
     """Seals a value under the active key; None if it does not open, which is for the operator to decide."""
     try:
-        return rewrap(sealed, owner=make_owner(noun, merchant_id, row_id), keyring=keyring)
+        return rewrap(sealed, owner=owner, keyring=keyring)
     except (EnvelopeError, KeyringError) as fault:
         _log.error("what is sealed in a row does not open", extra={"of": noun, "row": row_id, "why": str(fault)})
         return None

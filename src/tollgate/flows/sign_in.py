@@ -9,6 +9,7 @@ from enum import Enum
 
 import msgspec
 
+from tollgate.catalog import codes, results
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
 from tollgate.operations import audit_log
@@ -16,7 +17,7 @@ from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments.users import Grant, Session, Stage, User
 from tollgate.store import users
-from tollgate.values import MINUTE, Secret, make_id
+from tollgate.values import MINUTE, Forbidden, Secret, make_id
 from tollgate.vault import passwords
 
 _HASHERS = ThreadPoolExecutor(2, thread_name_prefix="password")
@@ -66,16 +67,16 @@ async def sign_in(app: App, name: str, password: Secret, origin: Origin) -> NewS
     """Begins a session; None if the name or the password is wrong, or the name is locked."""
     name = name.strip().lower()[: LIMITS.user_name_length_max]
     user = await users.find_user_by_name(app.database, name)
-    is_open = await count_try(app, name)
+    is_open = await count_try(app, name, user)
     # The password is verified in all cases, so that each takes the same time.
     is_right = await is_password(password, None if user is None or user.is_disabled else user.password_hash)
     if user is None or not is_right or not is_open:
-        await _record(app, AuditAction.SIGN_IN_FAILED, user, name, origin)
+        await record(app, AuditAction.SIGN_IN_FAILED, user, origin)
         return None
     stage = Stage.SECOND_FACTOR if await has_second_factor(app, user) else choose_stage(app, user, has_factor=False)
     if stage is not Stage.SECOND_FACTOR:
-        await users.forget_failures(app.database, _hash_name(app, name))
-        await _record(app, AuditAction.SIGNED_IN, user, name, origin)
+        await forget_failures(app, name)
+        await record(app, AuditAction.SIGNED_IN, user, origin)
     return await start_session(app, user, stage, origin)
 
 
@@ -89,7 +90,7 @@ def choose_stage(app: App, user: User, *, has_factor: bool) -> Stage:
     return Stage.SETTING_UP if user.must_change_password or is_bare else Stage.SIGNED_IN
 
 
-async def count_try(app: App, name: str) -> bool:
+async def count_try(app: App, name: str, user: User | None) -> bool:
     """Counts a try before it is judged, so that many at once cannot pass the limit; False while the name is locked."""
     now, name_hash = app.clock.wall(), _hash_name(app, name)
     since = now - LIMITS.sign_in_lockout
@@ -99,16 +100,16 @@ async def count_try(app: App, name: str) -> bool:
         return False
     tries = await users.count_failure(app.database, name_hash, now, since)
     if tries == LIMITS.sign_in_failures_max:
-        await audit_log.record(
-            app.database, app.keyring, app.clock, Actor(name=name), AuditAction.ACCOUNT_LOCKED, subject=name
-        )
+        await record(app, AuditAction.ACCOUNT_LOCKED, user, Origin("", ""))
     return tries <= LIMITS.sign_in_failures_max
 
 
-async def start_session(
-    app: App, user: User, stage: Stage, origin: Origin, replaced: Session | None = None
-) -> NewSession:
-    """Starts a session under a new token; a session that it replaces keeps its beginning and ends."""
+async def forget_failures(app: App, name: str) -> None:
+    await users.forget_failures(app.database, _hash_name(app, name))
+
+
+def make_session(app: App, user: User, stage: Stage, origin: Origin, replaced: Session | None = None) -> NewSession:
+    """Makes a session under a new token; it lasts no longer than the one that it replaces."""
     now, token = app.clock.wall(), passwords.make_session_token(app.random_bytes)
     session = Session(
         user_id=user.id,
@@ -121,21 +122,38 @@ async def start_session(
         address=origin.address,
         browser=origin.browser[:200],
     )
-    await users.insert_session(app.database, session, replaced)
     return NewSession(session, token)
+
+
+async def start_session(
+    app: App, user: User, stage: Stage, origin: Origin, replaced: Session | None = None
+) -> NewSession:
+    """Starts a session; one that it replaces ends, so that its token is worth nothing."""
+    new = make_session(app, user, stage, origin, replaced)
+    if not await users.insert_session(app.database, user, new.session, replaced):
+        # The user was reset or disabled, or the session was revoked, while the password or the code was judged.
+        raise Forbidden(results.get_result(codes.UNAUTHENTICATED), "the session has ended: please sign in again")
+    return new
 
 
 async def pass_second_factor(app: App, visitor: Visitor, factor: Factor, origin: Origin) -> NewSession:
     """Completes a sign-in after the second factor was right; the token of the first step is worth nothing after it."""
-    user = visitor.user
-    await users.forget_failures(app.database, _hash_name(app, user.name))
-    await _record(app, AuditAction.SIGNED_IN, user, user.name, origin, factor=factor.value)
+    # A recovery code that was used has changed the user.
+    user = await users.find_user(app.database, visitor.user.id) or visitor.user
+    await forget_failures(app, user.name)
+    await record(app, AuditAction.SIGNED_IN, user, origin, factor=factor.value)
     return await start_session(app, user, choose_stage(app, user, has_factor=True), origin, visitor.session)
+
+
+async def pass_set_up(app: App, visitor: Visitor, origin: Origin) -> NewSession:
+    """Replaces the session of a user who has set up a second factor."""
+    stage = choose_stage(app, visitor.user, has_factor=await has_second_factor(app, visitor.user))
+    return await start_session(app, visitor.user, stage, origin, visitor.session)
 
 
 async def check_code(app: App, user: User, code: Secret, origin: Origin) -> Factor | None:
     """Judges a one-time code or a recovery code, each of which is taken once; None if it is wrong."""
-    if not await count_try(app, user.name):
+    if not await count_try(app, user.name, user):
         return None
     if user.sealed_totp is not None:
         secret = passwords.open_totp(user.sealed_totp, user.id, app.keyring)
@@ -146,16 +164,27 @@ async def check_code(app: App, user: User, code: Secret, origin: Origin) -> Fact
     if hashed in user.recovery_hashes:
         left = tuple(each for each in user.recovery_hashes if each != hashed)
         if await users.update_user(app.database, msgspec.structs.replace(user, recovery_hashes=left)):
-            await _record(app, AuditAction.RECOVERY_CODE_USED, user, user.name, origin, left=str(len(left)))
+            await record(app, AuditAction.RECOVERY_CODE_USED, user, origin, left=str(len(left)))
             return Factor.RECOVERY_CODE
-    await _record(app, AuditAction.SIGN_IN_FAILED, user, user.name, origin, factor="code")
+    await record(app, AuditAction.SIGN_IN_FAILED, user, origin, factor="code")
+    return None
+
+
+async def check_password(app: App, user: User, password: Secret, origin: Origin) -> Factor | None:
+    """Judges the password of a user who is signed in; None if it is wrong. Wrong ones count like failed sign-ins."""
+    if not await count_try(app, user.name, user):
+        return None
+    if await is_password(password, user.password_hash):
+        await forget_failures(app, user.name)
+        return Factor.PASSWORD
+    await record(app, AuditAction.SIGN_IN_FAILED, user, origin, factor="password")
     return None
 
 
 async def confirm(app: App, visitor: Visitor, factor: Factor, origin: Origin) -> None:
     """Notes that the user just proved again who it is, which some pages ask for."""
-    await users.forget_failures(app.database, _hash_name(app, visitor.user.name))
-    await _record(app, AuditAction.CONFIRMED, visitor.user, visitor.user.name, origin, factor=factor.value)
+    await forget_failures(app, visitor.user.name)
+    await record(app, AuditAction.CONFIRMED, visitor.user, origin, factor=factor.value)
     await users.confirm_session(app.database, visitor.session, app.clock.wall())
 
 
@@ -180,7 +209,7 @@ def is_confirmed(app: App, session: Session) -> bool:
 
 
 async def sign_out(app: App, visitor: Visitor, origin: Origin) -> None:
-    await _record(app, AuditAction.SIGNED_OUT, visitor.user, visitor.user.name, origin)
+    await record(app, AuditAction.SIGNED_OUT, visitor.user, origin)
     await users.delete_session(app.database, visitor.user.id, visitor.session.id)
 
 
@@ -188,6 +217,8 @@ def _hash_name(app: App, name: str) -> str:
     return passwords.hash_user_name(name, app.keyring)
 
 
-async def _record(app: App, action: AuditAction, user: User | None, name: str, origin: Origin, **details: str) -> None:
-    actor = Actor("" if user is None else user.id, name, origin.address)
-    await audit_log.record(app.database, app.keyring, app.clock, actor, action, subject=name, details=details)
+async def record(app: App, action: AuditAction, user: User | None, origin: Origin, /, **details: str) -> None:
+    """Records a step of a user. An unknown name is not written: it may be a password in the wrong field."""
+    actor = Actor(address=origin.address) if user is None else Actor(user.id, user.name, origin.address)
+    subject = "unknown name" if user is None else user.name
+    await audit_log.record(app.database, app.keyring, app.clock, actor, action, subject=subject, details=details)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending
-from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations
+from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations, verify_users
 from tollgate.flows.verify_chains import check_chains
 from tollgate.operations.idempotency import open_stored_answer
 from tollgate.operations.signing import has_signature
@@ -48,6 +48,7 @@ async def verify(
     await check_chains(audit)
     for table in TABLES:
         await auditing.check_table(audit, table)
+    await verify_users.check_users(audit)
     return report
 
 

@@ -1,10 +1,10 @@
 """The pages of the back office, joined. Each module declares its own rows."""
 
-from tollgate.office import approvals, home, signing_in
+from tollgate.office import approvals, home, passkeys, profile, setting_up, signing_in, users
 from tollgate.office.visits import FILES, OFFICE
 from tollgate.web.request import Access, Routes
 
-_MODULES = (signing_in, home, approvals)
+_MODULES = (signing_in, passkeys, profile, setting_up, users, home, approvals)
 
 _files = Routes()
 _files.add("GET", f"{OFFICE}/files/{{hash}}/{{name}}", "office_files", Access.OPEN)(FILES.answer)

@@ -7,8 +7,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from tollgate.flows import sign_in
+from tollgate.flows import factors, sign_in
 from tollgate.flows.sign_in import Factor, NewSession
+from tollgate.office.passkeys import find_party
 from tollgate.office.visits import (
     CONFIRM,
     OFFICE,
@@ -25,17 +26,19 @@ from tollgate.office.visits import (
 )
 from tollgate.operations.app import App
 from tollgate.payments.users import Stage
+from tollgate.store import users
 from tollgate.values import Secret
 from tollgate.vault import passwords
 from tollgate.web.request import Reply, Request, see_other
 
 ROUTES = OfficeRoutes()
-_FORM_COOKIE = "tollgate_office_form"
+_FORM = "form"
+"""The use of the cookie with which the form to sign in is compared."""
 _WRONG = (
     "The name or the password is wrong, or there were too many tries. "
     "After 10 failures a name is locked for 30 minutes."
 )
-_WRONG_CODE = "The code is wrong, was used before, or there were too many tries."
+_WRONG_CODE = "The code or the passkey is wrong, was used before, or there were too many tries."
 _AT_ANY_STAGE = frozenset(Stage)
 
 
@@ -53,7 +56,7 @@ async def show_sign_in(request: Request, app: App) -> Reply:
 
 def _render_sign_in(request: Request, app: App, following: str, fault: str = "") -> Reply:
     # The form has a token of its own, or else another site could sign a browser in as somebody else.
-    known = find_cookie(request, _FORM_COOKIE)
+    known = find_cookie(request, get_cookie_name(app, _FORM))
     token = Secret(known) if known else passwords.make_session_token(app.random_bytes)
     reply = render_open(
         app,
@@ -67,14 +70,15 @@ def _render_sign_in(request: Request, app: App, following: str, fault: str = "")
     )
     if known:
         return reply
-    cookie = make_cookie(app, _FORM_COOKIE, passwords.show_session_token(token))
+    cookie = make_cookie(app, get_cookie_name(app, _FORM), passwords.show_session_token(token))
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
 
 
 @ROUTES.add_open("POST", SIGN_IN, "office_sign_in")
 async def submit_sign_in(request: Request, app: App) -> Reply:
     """Judges name and password."""
-    check_form(request, Secret(find_cookie(request, _FORM_COOKIE) or ""))
+    cookie = find_cookie(request, get_cookie_name(app, _FORM))
+    check_form(request, Secret(cookie) if cookie else None)
     following = choose_next(request.find("next"))
     password = Secret(request.find("password")[: passwords.PASSWORD_LENGTH_MAX])
     new = await sign_in.sign_in(app, request.find("name"), password, get_origin(request))
@@ -98,12 +102,11 @@ async def show_second_factor(visit: Visit) -> Reply:
 
 @ROUTES.add("POST", SECOND_FACTOR, None, stages=frozenset({Stage.SECOND_FACTOR}), operation="office_second_factor")
 async def submit_second_factor(visit: Visit) -> Reply:
-    """Judges a one-time code or a recovery code."""
-    origin = get_origin(visit.request)
-    factor = await sign_in.check_code(visit.app, visit.user, Secret(visit.find("code")), origin)
+    """Judges a passkey, a one-time code or a recovery code."""
+    factor = await _find_second_factor(visit)
     if factor is None:
         return await render_challenge(visit, SECOND_FACTOR, "Second factor", _WRONG_CODE)
-    new = await sign_in.pass_second_factor(visit.app, visit.visitor, factor, origin)
+    new = await sign_in.pass_second_factor(visit.app, visit.visitor, factor, get_origin(visit.request))
     return enter(visit.app, new, choose_next(visit.find("next")))
 
 
@@ -119,6 +122,8 @@ async def render_challenge(visit: Visit, action: str, title: str, fault: str = "
         fault=fault,
         next=choose_next(visit.find("next")),
         has_factor=await sign_in.has_second_factor(visit.app, visit.user),
+        has_passkey=bool(await users.list_passkeys(visit.app.database, visit.user.id)),
+        party=find_party(visit),
     )
 
 
@@ -139,12 +144,18 @@ async def submit_confirm(visit: Visit) -> Reply:
 
 
 async def _find_factor(visit: Visit) -> Factor | None:
-    app, given = visit.app, Secret(visit.find("code"))
-    if await sign_in.has_second_factor(app, visit.user):
-        return await sign_in.check_code(app, visit.user, given, get_origin(visit.request))
-    if not await sign_in.count_try(app, visit.user.name):
-        return None
-    return Factor.PASSWORD if await sign_in.is_password(given, visit.user.password_hash) else None
+    if await sign_in.has_second_factor(visit.app, visit.user):
+        return await _find_second_factor(visit)
+    # A password may begin or end with a space.
+    password = Secret(visit.request.find("code")[: passwords.PASSWORD_LENGTH_MAX])
+    return await sign_in.check_password(visit.app, visit.user, password, get_origin(visit.request))
+
+
+async def _find_second_factor(visit: Visit) -> Factor | None:
+    origin, answer = get_origin(visit.request), visit.find("credential")
+    if answer:
+        return await factors.check_passkey(visit.app, visit.visitor, find_party(visit), answer, origin)
+    return await sign_in.check_code(visit.app, visit.user, Secret(visit.find("code")), origin)
 
 
 @ROUTES.add("POST", f"{OFFICE}/sign-out", None, stages=_AT_ANY_STAGE)

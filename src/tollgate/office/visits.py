@@ -37,7 +37,7 @@ SECOND_FACTOR = f"{OFFICE}/second-factor"
 CONFIRM = f"{OFFICE}/confirm"
 _FORM_TOKEN = "form_token"
 _FORM_TOKEN_HEADER = b"x-form-token"
-_NOTICE = "tollgate_office_notice"
+_NOTICE = "notice"
 _NOTICE_LENGTH_MAX = 500
 
 PAGES = Pages(Path(__file__).parent / "pages", FILTERS)
@@ -52,9 +52,13 @@ def is_secure(app: App) -> bool:
     return app.base_url.startswith("https:")
 
 
-def get_cookie_name(app: App) -> str:
-    """A `__Host-` cookie cannot be set by another host or over plain HTTP; a plain test host needs another name."""
-    return "__Host-tollgate-office" if is_secure(app) else "tollgate_office"
+def get_cookie_name(app: App, use: str = "") -> str:
+    """A `__Host-` cookie cannot be set by another host or over plain HTTP; a plain test host needs another name.
+
+    use: the session's cookie without it; others must not be set by another host either.
+    """
+    name = f"tollgate-office-{use}".removesuffix("-")
+    return f"__Host-{name}" if is_secure(app) else name.replace("-", "_")
 
 
 def make_cookie(app: App, name: str, value: str, *, lasts_s: int | None = None) -> tuple[bytes, bytes]:
@@ -146,7 +150,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
 
     def render(self, template: str, /, *, title: str, status: int = 200, **values: Any) -> Reply:
         """Renders a page with the navigation around it. Every template of a signed-in user extends `office.html`."""
-        notice = unquote(find_cookie(self.request, _NOTICE) or "")[:_NOTICE_LENGTH_MAX]
+        notice = unquote(find_cookie(self.request, get_cookie_name(self.app, _NOTICE)) or "")[:_NOTICE_LENGTH_MAX]
         reply = PAGES.render(
             template,
             status=status,
@@ -164,14 +168,15 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         )
         if not notice:
             return reply
-        gone = make_cookie(self.app, _NOTICE, "", lasts_s=0)
+        gone = make_cookie(self.app, get_cookie_name(self.app, _NOTICE), "", lasts_s=0)
         return msgspec.structs.replace(reply, headers=(*reply.headers, gone))
 
     def go(self, path: str, notice: str = "") -> Reply:
         """Leads to another page of the back office, which shows the notice until the user leaves it."""
         if not notice:
             return see_other(path)
-        return see_other(path, make_cookie(self.app, _NOTICE, quote(notice[:_NOTICE_LENGTH_MAX]), lasts_s=60))
+        text = quote(notice[:_NOTICE_LENGTH_MAX])
+        return see_other(path, make_cookie(self.app, get_cookie_name(self.app, _NOTICE), text, lasts_s=60))
 
 
 def list_merchants(app: App, grants: tuple[Grant, ...]) -> list[Merchant]:
@@ -284,13 +289,21 @@ async def answer_visit(row: OfficeRow, handler: PageHandler, request: Request, a
         if row.permission is not None:
             visit.check(row.permission)
         if row.needs_confirmation and not sign_in.is_confirmed(app, visitor.session):
-            return see_other(f"{CONFIRM}?next={quote(request.path if row.method == 'GET' else visit.base)}")
+            return see_other(f"{CONFIRM}?next={quote(_choose_return(visit, row))}")
         return await handler(visit)
     except Refusal as refusal:
         return _render_refusal(refusal, app, visit)
 
 
 _STAGE_PAGES = {Stage.SECOND_FACTOR: SECOND_FACTOR, Stage.SETTING_UP: SET_UP, Stage.SIGNED_IN: OFFICE}
+
+
+def _choose_return(visit: Visit, row: OfficeRow) -> str:
+    """Returns where a user goes after the confirmation: to the page, or to the section of a form that is lost."""
+    if row.method == "GET":
+        return visit.request.path
+    words = 5 if visit.merchant else 3
+    return "/".join(visit.request.path.split("/")[:words])
 
 
 def _get_merchant(visit: Visit, merchant_id: str) -> Merchant:
@@ -301,10 +314,10 @@ def _get_merchant(visit: Visit, merchant_id: str) -> Merchant:
     return merchant
 
 
-def check_form(request: Request, token: Secret) -> None:
-    """Refuses a form that was not sent from a page of this session."""
+def check_form(request: Request, token: Secret | None) -> None:
+    """Refuses a form that was not sent from a page of this session; without a token, every form."""
     given = request.find(_FORM_TOKEN) or request.header(_FORM_TOKEN_HEADER) or ""
-    if not passwords.is_form_token(given, token):
+    if token is None or not passwords.is_form_token(given, token):
         raise Forbidden(results.get_result(codes.UNAUTHENTICATED), "the form has expired: go back and try again")
 
 

@@ -3,7 +3,7 @@
 import base64
 
 from tollgate.store.database import Database
-from tollgate.store.opening import get_setting, list_settings, put_setting, replace_setting
+from tollgate.store.opening import delete_setting, get_setting, list_settings, put_setting, replace_setting
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import open_sealed, rewrap, seal, sealed_prefix
 
@@ -18,6 +18,10 @@ async def find_sealed_setting(database: Database, keyring: Keyring, name: str) -
 async def put_sealed_setting(database: Database, keyring: Keyring, name: str, plain: bytes) -> None:
     sealed = seal(plain, owner=_make_owner(_PREFIX + name), keyring=keyring)
     await put_setting(database, _PREFIX + name, _write(sealed))
+
+
+async def forget_sealed_setting(database: Database, name: str) -> None:
+    await delete_setting(database, _PREFIX + name)
 
 
 async def rewrap_settings(database: Database, keyring: Keyring) -> int:

@@ -37,6 +37,7 @@ class Proof(StrEnum):
     CHECKOUT = "checkout"
     LINK = "link"
     WEBHOOK = "webhook"
+    USER = "user"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +50,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
     def render(self) -> str:
-        return f"{self.proof}: {self.table} {self.row_id} of merchant {self.merchant_id}: {self.text}"
+        owner = f" of merchant {self.merchant_id}" if self.merchant_id else ""
+        return f"{self.proof}: {self.table} {self.row_id}{owner}: {self.text}"
 
 
 Entries = Mapping[str, Entry]

@@ -99,6 +99,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """The last time at which the user gave the second factor, or the password if there is none."""
     address: str
     browser: str
+    challenge: bytes | None = None
+    """What a passkey has to sign next; it is removed by the first try."""
 
 
 class Passkey(msgspec.Struct, frozen=True, kw_only=True):

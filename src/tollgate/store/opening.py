@@ -40,6 +40,7 @@ _inserted = insert(settings).values(name=sa.bindparam("name"), value=sa.bindpara
 _put = Statement(
     _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": _inserted.excluded.value})
 )
+_delete = Statement(sa.delete(settings).where(settings.c.name == sa.bindparam("name")))
 _add_new = Statement(_inserted.on_conflict_do_nothing())
 _list = Statement(
     sa.select(settings.c.name, settings.c.value)
@@ -92,6 +93,10 @@ async def add_to_setting(db: Database, name: str, amount: int) -> int:
     if row is None:
         raise LookupError(f"setting {name} was added to and is gone")
     return int(row[0])
+
+
+async def delete_setting(db: Database, name: str) -> None:
+    await db.write([Write(_delete, {"name": name})], label="setting")
 
 
 def add_to_setting_writes(name: str, amount: int) -> list[Write]:

@@ -591,6 +591,7 @@ user_sessions = _make_table(
     sa.Column("confirmed_at", WHOLE, nullable=False),
     sa.Column("address", TEXT, nullable=False),
     sa.Column("browser", TEXT, nullable=False),
+    sa.Column("challenge", BYTES),
 )
 sa.Index("user_sessions_by_token", user_sessions.c.token_hash, unique=True)
 sa.Index("user_sessions_by_age", user_sessions.c.created_at)

@@ -47,25 +47,23 @@ _update_user = USERS.update(
     revision=users.c.revision + ONE,
 )
 _use_totp_step = USERS.update(users.c.totp_step < bind("new", users.c.totp_step), new=["totp_step"])
+_keep_user = USERS.update(seen=["revision"], revision=users.c.revision)
+_sealed_totp = Statement(sa.select(users.c.id, users.c.sealed_totp).where(users.c.sealed_totp.is_not(None)))
 _by_name = Statement(USERS.select(users.c.name == sa.bindparam("name")), is_quick=True)
 _grants_of = Statement(GRANTS.select(grants.c.user_id == sa.bindparam("user_id")), is_quick=True)
-_delete_grants = Statement(sa.delete(grants).where(grants.c.user_id == sa.bindparam("user_id")))
-_delete_merchant_grants = Statement(
-    sa.delete(grants).where(
-        grants.c.user_id == sa.bindparam("user_id"), grants.c.merchant_id == sa.bindparam("merchant_id")
-    )
-)
+_delete_grant = GRANTS.delete()
+_rewrap_totp = USERS.update(seen=["revision"], new=["sealed_totp"], revision=users.c.revision + ONE)
 
 
 async def find_user_by_name(db: Database, name: str) -> User | None:
     return await USERS.fetch_one(db, _by_name, {"name": name})
 
 
-async def insert_user(db: Database, user: User, roles: Sequence[Grant]) -> bool:
-    """Returns False if the name is taken."""
+async def insert_user(db: Database, user: User, roles: Sequence[Grant], *more: Write) -> bool:
+    """Returns False if the name is taken, or another write of the unit does not apply any more."""
     if await find_user_by_name(db, user.name) is not None:
         return False
-    writes = [*_insert_user(user), *[write for grant in roles for write in _insert_grant(grant)]]
+    writes = [*more, *_insert_user(user), *[write for grant in roles for write in _insert_grant(grant)]]
     return await db.write(writes, label="user added")
 
 
@@ -76,30 +74,46 @@ async def update_user(db: Database, changed: User, *more: Write) -> bool:
 
 async def use_totp_step(db: Database, user: User, step: int) -> bool:
     """Records the time step of a one-time code; False if a code of this step, or a later one, was taken before."""
-    return await db.write(_use_totp_step.by_key(user.id, new_totp_step=step), label="one-time code used")
+    return await db.write(use_totp_step_writes(user, step), label="one-time code used")
+
+
+def use_totp_step_writes(user: User, step: int, *, rows: int | None = 1) -> list[Write]:
+    return _use_totp_step.by_key(user.id, new_totp_step=step, rows=rows)
 
 
 async def list_grants(db: Database, user_id: str) -> list[Grant]:
     return await GRANTS.fetch(db, _grants_of, {"user_id": user_id})
 
 
-async def replace_grants(db: Database, user_id: str, roles: Sequence[Grant], merchant_id: str | None = None) -> None:
-    """Replaces all roles of a user, or only those for one merchant."""
-    params = {"user_id": user_id} | ({} if merchant_id is None else {"merchant_id": merchant_id})
-    deletion = Write(_delete_grants if merchant_id is None else _delete_merchant_grants, params)
-    insertions = [write for grant in roles for write in _insert_grant(grant)]
-    await db.write([deletion, *insertions], label="roles changed")
+async def put_grant(db: Database, grant: Grant, *more: Write) -> bool:
+    """Gives a role; one that the user has already gets the new limit."""
+    return await db.write([*more, *_delete_grant(grant, rows=None), *_insert_grant(grant)], label="role given")
+
+
+async def delete_grant(db: Database, grant: Grant, *more: Write) -> bool:
+    return await db.write([*more, *_delete_grant(grant)], label="role taken")
+
+
+async def list_sealed_totp(db: Database) -> list[tuple[str, bytes]]:
+    """Lists the ids of users with one-time codes, and their sealed secrets."""
+    return [(str(row[0]), bytes(row[1])) for row in await db.fetch(_sealed_totp, {})]
+
+
+async def rewrap_totp(db: Database, seen: User, fresh: bytes) -> bool:
+    return await db.write(_rewrap_totp(seen, new_sealed_totp=fresh), label="one-time codes rewrapped")
 
 
 # ---- sessions ----
 
-_insert_session = SESSIONS.insert()
+insert_session_writes = SESSIONS.insert()
 _by_token = Statement(SESSIONS.select(user_sessions.c.token_hash == sa.bindparam("token_hash")), is_quick=True)
 _of_user = Statement(
     SESSIONS.select(user_sessions.c.user_id == sa.bindparam("user_id")).order_by(user_sessions.c.used_at.desc())
 )
 _touch = SESSIONS.update(new=["used_at"])
 _confirm = SESSIONS.update(new=["confirmed_at"])
+_set_challenge = SESSIONS.update(new=["challenge"])
+_take_challenge = SESSIONS.update(seen=["challenge"], challenge=sa.null())
 _delete_session = SESSIONS.delete()
 _delete_sessions = Statement(
     sa.delete(user_sessions).where(
@@ -109,10 +123,14 @@ _delete_sessions = Statement(
 purge_sessions = SESSIONS.purge(user_sessions.c.created_at)
 
 
-async def insert_session(db: Database, session: Session, replaced: Session | None = None) -> None:
-    """Stores a session; the one that it replaces ends in the same commit, so that its token is worth nothing."""
-    gone = [] if replaced is None else _delete_session(replaced, rows=None)
-    await db.write([*gone, *_insert_session(session)], label="session")
+async def insert_session(db: Database, user: User, session: Session, replaced: Session | None = None) -> bool:
+    """Stores a session; the one that it replaces ends in the same commit, so that its token is worth nothing.
+
+    Returns False if the replaced session was revoked, or the user was changed since it was judged: a reset or a new
+    password ends sign-ins that have just begun too.
+    """
+    gone = [] if replaced is None else _delete_session(replaced)
+    return await db.write([*_keep_user(user), *gone, *insert_session_writes(session)], label="session")
 
 
 async def find_session(db: Database, token_hash: bytes) -> Session | None:
@@ -132,6 +150,15 @@ async def confirm_session(db: Database, session: Session, at: Instant) -> bool:
     return await db.write(_confirm(session, new_confirmed_at=at), label="session confirmed")
 
 
+async def set_challenge(db: Database, session: Session, challenge: bytes) -> bool:
+    return await db.write(_set_challenge(session, new_challenge=challenge), label="challenge made")
+
+
+async def take_challenge(db: Database, seen: Session) -> bool:
+    """Removes the challenge of a session; False if another request took or replaced it meanwhile."""
+    return await db.write(_take_challenge(seen), label="challenge taken")
+
+
 async def delete_session(db: Database, user_id: str, session_id: str) -> bool:
     """Returns False if there is no such session."""
     return await db.write(_delete_session.by_key(user_id, session_id), label="session revoked")
@@ -144,7 +171,8 @@ def delete_sessions_write(user_id: str, but: str = "") -> Write:
 
 # ---- passkeys ----
 
-_insert_passkey = PASSKEYS.insert()
+insert_passkey_writes = PASSKEYS.insert()
+list_all_passkeys = PASSKEYS.make_list("user_id", "created_at")
 _delete_passkey = PASSKEYS.delete()
 _use_passkey = PASSKEYS.update(seen=["sign_count"], new=["sign_count", "used_at"])
 _passkeys_of = Statement(
@@ -157,12 +185,8 @@ async def list_passkeys(db: Database, user_id: str) -> list[Passkey]:
     return await PASSKEYS.fetch(db, _passkeys_of, {"user_id": user_id})
 
 
-async def insert_passkey(db: Database, passkey: Passkey) -> bool:
-    return await db.write(_insert_passkey(passkey), label="passkey added")
-
-
-async def delete_passkey(db: Database, user_id: str, passkey_id: str) -> bool:
-    return await db.write(_delete_passkey.by_key(user_id, passkey_id), label="passkey removed")
+def delete_passkey_writes(passkey: Passkey) -> list[Write]:
+    return _delete_passkey(passkey)
 
 
 async def use_passkey(db: Database, seen: Passkey, sign_count: int, at: Instant) -> bool:

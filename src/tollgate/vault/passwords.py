@@ -16,7 +16,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from tollgate.values import SECOND, Instant, RandomBytes, Secret, system_random_bytes
 from tollgate.vault import sealing, signing
-from tollgate.vault.keyring import Keyring
+from tollgate.vault.keyring import Keyring, KeyringError
 
 PASSWORD_LENGTH_MIN = 12
 PASSWORD_LENGTH_MAX = 256
@@ -96,6 +96,19 @@ def open_totp(sealed: bytes, user_id: str, keyring: Keyring) -> Secret:
 
 def get_totp_owner(user_id: str) -> str:
     return f"totp/{user_id}"
+
+
+def seal_pending_totp(secret: Secret, session_id: str, keyring: Keyring) -> str:
+    """Seals a secret that was not confirmed by a code yet; a form of the session carries it."""
+    return base64.urlsafe_b64encode(seal_totp(secret, f"pending/{session_id}", keyring)).decode()
+
+
+def read_pending_totp(text: str, session_id: str, keyring: Keyring) -> Secret | None:
+    """Returns None for a text that was not sealed for this session."""
+    try:
+        return open_totp(base64.urlsafe_b64decode(text.encode()), f"pending/{session_id}", keyring)
+    except (ValueError, sealing.EnvelopeError, KeyringError):
+        return None
 
 
 def find_totp_step(secret: Secret, code: Secret, now: Instant) -> int | None:

@@ -2,7 +2,7 @@
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
-from tollgate.store import checkouts, events, idempotency, inboxes, links, merchants, simulated_sessions
+from tollgate.store import checkouts, events, idempotency, inboxes, links, merchants, simulated_sessions, users
 from tollgate.store import deliveries as store_deliveries
 from tollgate.values import DAY
 from tollgate.workers import deliveries, jobs, metrics, upkeep
@@ -27,6 +27,12 @@ _REMOVALS = (
     ("inbox messages", 600.0, inboxes.purge_inbox_messages, LIMITS.inbox_memory),
 )
 
+_WALL_REMOVALS = (
+    ("user sessions", 600.0, users.purge_sessions, LIMITS.session_lifetime),
+    ("failed sign-ins", 600.0, users.purge_failures, LIMITS.sign_in_lockout),
+)
+"""What is timed by the wall clock."""
+
 WORKERS = (
     Worker(name="merchants", every_s=0.5, run=upkeep.follow_merchants),
     Worker(name="clock", every_s=1.0, run=upkeep.follow_clock),
@@ -44,4 +50,8 @@ WORKERS = (
     Worker(name="old accounts", every_s=60.0, run=upkeep.wipe_accounts),
     Worker(name="scripts", every_s=upkeep.SCRIPT_EVERY_S, run=upkeep.follow_scripts),
     *[Worker(name=name, every_s=every_s, run=remove_old(remove, age)) for name, every_s, remove, age in _REMOVALS],
+    *[
+        Worker(name=name, every_s=every_s, run=remove_old(remove, age, by_wall=True))
+        for name, every_s, remove, age in _WALL_REMOVALS
+    ],
 )

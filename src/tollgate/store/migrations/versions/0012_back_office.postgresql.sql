@@ -41,6 +41,7 @@ CREATE TABLE user_sessions (
     confirmed_at BIGINT NOT NULL,
     address TEXT NOT NULL,
     browser TEXT NOT NULL,
+    challenge BYTEA,
     PRIMARY KEY (user_id, id)
 );
 

@@ -43,6 +43,7 @@ CREATE TABLE user_sessions (
     confirmed_at INTEGER NOT NULL,
     address TEXT NOT NULL,
     browser TEXT NOT NULL,
+    challenge BLOB,
     PRIMARY KEY (user_id, id)
 )
  STRICT;
