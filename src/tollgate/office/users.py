@@ -4,6 +4,7 @@ Who may change whom is decided in `flows`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import PERMISSION_ROWS, Permission, Role
@@ -60,28 +61,19 @@ async def show_users(visit: Visit) -> Reply:
     )
 
 
-def _list_choices(visit: Visit, by: Authority) -> dict[str, object]:
+def _list_choices(visit: Visit, by: Authority) -> dict[str, Any]:
     """Returns what the forms offer: roles within the reader's own, and where they may count."""
     merchant_id = _get_merchant_id(visit)
-    channels = [] if visit.merchant is None else visit.list_channels(_MANAGE)
-    places = ["", *[channel.id for channel in channels]]
-    names = {channel.id: channel.name for channel in channels}
-    usable = [
-        place
-        for place in places
-        if by.covers(Grant(user_id="", merchant_id=merchant_id, channel_id=place, role=Role.VIEWER))
-    ]
-    merchants = (
-        {merchant.id: merchant.name for merchant in visit.app.merchants.list_merchants()} if by.is_platform else {}
-    )
+    names = {str(each.id): each.name for each in visit.list_channels(_MANAGE)} if visit.merchant else {}
+    lowest = [Grant(user_id="", merchant_id=merchant_id, channel_id=each, role=Role.VIEWER) for each in ("", *names)]
+    merchants = visit.app.merchants.list_merchants() if by.is_platform else []
     return {
         "base": _get_base(visit),
-        "places": [(place, names.get(place, "All channels")) for place in usable],
-        "roles": [role for role in Role if by.is_platform or role is not Role.PLATFORM],
-        "permission_rows": PERMISSION_ROWS,
+        "places": [(each.channel_id, names.get(each.channel_id, "All channels")) for each in lowest if by.covers(each)],
+        "roles": [role for role in Role if role is not Role.PLATFORM or (by.is_platform and not merchant_id)],
+        "permission_rows": [row for row in PERMISSION_ROWS if by.is_platform or row.roles != {Role.PLATFORM}],
         "channel_names": names,
-        "merchant_names": merchants,
-        "platform": Role.PLATFORM,
+        "merchant_names": {merchant.id: merchant.name for merchant in merchants},
     }
 
 
