@@ -160,6 +160,11 @@ class Limits:
     passkey_challenge_lifetime: Instant = 5 * MINUTE
     office_page: int = 50
     """The number of rows on one page of a list."""
+    tokens_per_merchant_max: int = 200
+    token_label_length_max: int = 60
+    token_days_max: int = 3650
+    token_overlap_hours_max: int = 720
+    audit_export_rows_max: int = 100_000
 
     # Chains.
     captures_max: int = 98

@@ -1,4 +1,4 @@
-"""The operations of the interface: how often each may be asked for, and whether cross-field rules apply to it.
+"""The operations of the interface: how often each may be asked for, which scope of a token it needs, and its rules.
 
 On a live host every limit is on. On a test host the configuration switches them on, but for the checkout's status.
 """
@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.scopes import Scope
 from tollgate.values import SECOND
 
 _HOUR_S = 3600
@@ -36,11 +37,13 @@ class Throttle:
     """It applies on a test host without being switched on."""
     has_rules: bool = False
     """Its parameters are checked by the cross-field rules."""
+    scope: Scope | None = None
+    """The scope that a token with scopes needs; None where such a token is refused, or no token is asked for."""
 
 
 _ROWS = (
     # The specification sets this number, and it applies to all processes together.
-    Throttle("read_checkout", "row", 2, is_on=True),
+    Throttle("read_checkout", "row", 2, is_on=True, scope=Scope.READ),
     Throttle(
         "submit_checkout",
         "address",
@@ -52,38 +55,38 @@ _ROWS = (
         "abandon_checkout", "address", LIMITS.checkout_attempts_per_address_max, LIMITS.checkout_lifetime // SECOND
     ),
     Throttle(WRONG_TOKEN, "address", 60),
-    Throttle("create_checkout", "entity", _MANY, has_rules=True),
-    Throttle("update_checkout", "id", _PER_ID, has_rules=True),
-    Throttle("delete_checkout", "id", _PER_ID),
-    Throttle("create_payment_link", "entity", _MANY, has_rules=True),
-    Throttle("read_payment_link", "id", _READS),
-    Throttle("delete_payment_link", "id", _PER_ID),
-    Throttle("read_link_payment", "id", _READS),
+    Throttle("create_checkout", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("update_checkout", "id", _PER_ID, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("delete_checkout", "id", _PER_ID, scope=Scope.PAYMENTS),
+    Throttle("create_payment_link", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("read_payment_link", "id", _READS, scope=Scope.READ),
+    Throttle("delete_payment_link", "id", _PER_ID, scope=Scope.PAYMENTS),
+    Throttle("read_link_payment", "id", _READS, scope=Scope.READ),
     Throttle("payment_link_page", "address", _PAGES),
     Throttle(
         "leave_link_attempt", "address", LIMITS.checkout_attempts_per_address_max, LIMITS.checkout_lifetime // SECOND
     ),
     Throttle("payment_link_files", "address", _PAGES),
-    Throttle("create_payment", "entity", _MANY, has_rules=True),
-    Throttle("read_payment", "id", _READS),
-    Throttle("follow_up", "id", _PER_ID, has_rules=True),
-    Throttle("create_registration", "entity", _MANY, has_rules=True),
-    Throttle("read_registration", "id", _STORED_READS, _HOUR_S),
-    Throttle("read_secure_registration", "id", _STORED_READS, _HOUR_S),
-    Throttle("update_registration", "id", _PER_ID, has_rules=True),
-    Throttle("delete_registration", "id", _PER_ID, has_rules=True),
-    Throttle("extend_registration", "id", _PER_ID, has_rules=True),
-    Throttle("pay_registration", "id", _PER_ID, has_rules=True),
-    Throttle("authenticate", "entity", _MANY, has_rules=True),
-    Throttle("read_authentication", "id", _READS),
-    Throttle("schedule", "entity", _MANY, has_rules=True),
-    Throttle("read_schedule", "id", _STORED_READS, _HOUR_S),
-    Throttle("reschedule", "id", _PER_ID),
-    Throttle("deschedule", "id", _PER_ID),
-    Throttle("delete_schedule", "id", _PER_ID),
-    Throttle("query", "id", _READS, has_rules=True),
-    Throttle("query_list", "entity", _LISTS, has_rules=True),
-    Throttle("reconciliations", "entity", _LISTS, has_rules=True),
+    Throttle("create_payment", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("read_payment", "id", _READS, scope=Scope.READ),
+    Throttle("follow_up", "id", _PER_ID, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("create_registration", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("read_registration", "id", _STORED_READS, _HOUR_S, scope=Scope.READ),
+    Throttle("read_secure_registration", "id", _STORED_READS, _HOUR_S, scope=Scope.READ),
+    Throttle("update_registration", "id", _PER_ID, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("delete_registration", "id", _PER_ID, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("extend_registration", "id", _PER_ID, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("pay_registration", "id", _PER_ID, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("authenticate", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("read_authentication", "id", _READS, scope=Scope.READ),
+    Throttle("schedule", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("read_schedule", "id", _STORED_READS, _HOUR_S, scope=Scope.READ),
+    Throttle("reschedule", "id", _PER_ID, scope=Scope.PAYMENTS),
+    Throttle("deschedule", "id", _PER_ID, scope=Scope.PAYMENTS),
+    Throttle("delete_schedule", "id", _PER_ID, scope=Scope.PAYMENTS),
+    Throttle("query", "id", _READS, has_rules=True, scope=Scope.REPORTS),
+    Throttle("query_list", "entity", _LISTS, has_rules=True, scope=Scope.REPORTS),
+    Throttle("reconciliations", "entity", _LISTS, has_rules=True, scope=Scope.REPORTS),
     Throttle("create_webhook", "entity", _LISTS),
     Throttle("list_webhooks", "entity", _LISTS),
     Throttle("read_webhook", "id", _READS),

@@ -5,6 +5,7 @@ from typing import Annotated, get_origin, get_type_hints
 
 import msgspec
 
+from tollgate.catalog.scopes import Scope
 from tollgate.values import ChannelId, Instant, MerchantId
 
 
@@ -175,15 +176,6 @@ CHANNEL_FLAGS = tuple(
 )
 
 
-class Scope(StrEnum):
-    """A scope is what an access token may be used for."""
-
-    READ = "read"
-    PAYMENTS = "payments"
-    REFUNDS = "refunds"
-    REPORTS = "reports"
-
-
 class Credential(msgspec.Struct, frozen=True, kw_only=True):
     """An access token as it is stored: hashed to be found, sealed to be shown."""
 
@@ -200,3 +192,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
     channel_ids: tuple[ChannelId, ...] = ()
     """Empty for a token that reaches all channels of its merchant."""
     expires_at: Instant | None = None
+    """The business time from which it is refused."""
+
+    def is_expired(self, now: Instant) -> bool:
+        return self.expires_at is not None and now >= self.expires_at

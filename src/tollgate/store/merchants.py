@@ -48,6 +48,8 @@ _update_channel = CHANNELS.update(
     new=[name for name in CHANNELS.names if name not in {"id", "merchant_id", "created_at"}]
 )
 _revoke_credential = CREDENTIALS.update(credentials.c.revoked_at.is_(None), new=["revoked_at"])
+_TERMS = ["label", "scopes", "expires_at"]
+_update_credential = CREDENTIALS.update(credentials.c.revoked_at.is_(None), new=_TERMS)
 _rewrap_token = CREDENTIALS.update(seen=["sealed_token"], new=["sealed_token"])
 _rewrap_wallet_key = WALLET_KEYS.update(seen=["sealed_key"], new=["sealed_key"])
 _delete_wallet_key = WALLET_KEYS.delete()
@@ -77,6 +79,16 @@ async def update_channel(db: Database, channel: Channel) -> bool:
 
 async def insert_credential(db: Database, credential: Credential) -> None:
     await change_merchants(db, _insert_credential(credential))
+
+
+async def update_credential(db: Database, changed: Credential) -> bool:
+    """Saves label, scopes and end; returns False if there is no such credential, or it was revoked."""
+    return await change_merchants(db, _update_credential(changed, changed))
+
+
+async def rotate_credential(db: Database, ending: Credential, new: Credential) -> bool:
+    """Adds a credential and the end of the one that it follows in one commit; False if that one was revoked."""
+    return await change_merchants(db, [*_update_credential(ending, ending), *_insert_credential(new)])
 
 
 async def revoke_credential(db: Database, credential_id: str, at: Instant) -> bool:

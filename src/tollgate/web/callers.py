@@ -13,11 +13,12 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
+from tollgate.catalog.scopes import REFUND_TYPES, Scope
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.contract.fields import Identity, check_entity_id, read_identity
 from tollgate.operations.caches import MerchantCache
 from tollgate.payments.merchants import Channel, Credential
-from tollgate.values import SECOND, Clock, Forbidden, Refusal, Secret, TooMany, Unauthenticated, WrongToken
+from tollgate.values import SECOND, Clock, Forbidden, Instant, Refusal, Secret, TooMany, Unauthenticated, WrongToken
 from tollgate.vault.tokens import make_token
 from tollgate.web.parsing import Head
 from tollgate.web.request import Access, Caller, Request
@@ -99,17 +100,19 @@ def read_networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9+/=._~-]{1,1024})")
 
 
-def find_credential(header: bytes | None, merchants: MerchantCache) -> Credential | None:
+def find_credential(header: bytes | None, merchants: MerchantCache, now: Instant) -> Credential | None:
     """Finds the credential by the Authorization header alone, before the body is read; None without a header."""
     if header is None:
         return None
     match = _BEARER.fullmatch(header.decode("latin-1").strip())
     if match is None:
         raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
-    return _look_up(Secret(match[1]), merchants)
+    return _look_up(Secret(match[1]), merchants, now)
 
 
-def recognise(request: Request, access: Access, merchants: MerchantCache, credential: Credential | None) -> Caller:
+def recognise(
+    request: Request, access: Access, merchants: MerchantCache, credential: Credential | None, now: Instant
+) -> Caller:
     """Identifies the caller by the header's credential; without one, by the login that the parameters name."""
     identity = read_identity(request.pairs)
     named = merchants.find_channel(identity.entity_id or "")
@@ -117,26 +120,68 @@ def recognise(request: Request, access: Access, merchants: MerchantCache, creden
     if credential is None:
         if not identity.user_id or not identity.password:
             raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
-        credential = _look_up(make_token(identity.user_id, identity.password), merchants)
+        credential = _look_up(make_token(identity.user_id, identity.password), merchants, now)
     if identity.entity_id is None and access is Access.TOKEN and has_header:
-        return Caller(merchant_id=credential.merchant_id, channel=None, ndc=request.trace)
+        _check_scope(request, credential)
+        return Caller(
+            merchant_id=credential.merchant_id, channel=None, ndc=request.trace, channel_ids=credential.channel_ids
+        )
     channel = _check_entity(identity, named, credential)
     if identity.user_id is not None and not has_header and not channel.is_lenient:
         # Only now, so that a stranger's login learns nothing about which channels are lenient.
         raise Unauthenticated(get_result(codes.UNAUTHENTICATED), "this channel takes an Authorization header only")
-    return Caller(merchant_id=credential.merchant_id, channel=channel, ndc=f"{channel.id}_{request.trace}")
+    _check_scope(request, credential)
+    return Caller(
+        merchant_id=credential.merchant_id,
+        channel=channel,
+        ndc=f"{channel.id}_{request.trace}",
+        channel_ids=credential.channel_ids,
+    )
 
 
-def _look_up(token: Secret, merchants: MerchantCache) -> Credential:
+_NAMES_ONE = re.compile(r"referenceUuid|registrationId|registrations\[[0-9]{1,4}\]\.id")
+
+
+def list_named(request: Request) -> list[str]:
+    """Lists the ids of payments, registrations and schedules that a request names, in its path or by a parameter."""
+    return [*request.names, *[value for name, value in request.pairs if _NAMES_ONE.fullmatch(name)]]
+
+
+def _look_up(token: Secret, merchants: MerchantCache, now: Instant) -> Credential:
     credential = merchants.find_credential(token)
-    if credential is None:
+    if credential is None or credential.is_expired(now):
         raise WrongToken(get_result(codes.UNAUTHENTICATED))
     return credential
 
 
+_PAYMENT_TYPE_NAME = re.compile(r"(?i)(?:.*\.)?(?:override)?paymentType(?:\[.*\])?", re.DOTALL)
+
+
+def _check_scope(request: Request, credential: Credential) -> None:
+    """Refuses a token whose scopes do not include what is asked for; most tokens have no scopes."""
+    if not credential.scopes and not credential.channel_ids:
+        return
+    scope = THROTTLES[request.operation].scope
+    if scope is None:
+        raise Forbidden(get_result(codes.OUT_OF_SCOPE), "this needs an access token for all scopes and all channels")
+    missing = [each for each in _list_needed(scope, request) if each not in credential.scopes]
+    if credential.scopes and missing:
+        raise Forbidden(get_result(codes.OUT_OF_SCOPE), f"this needs an access token with the scope {missing[0]}")
+
+
+def _list_needed(scope: Scope, request: Request) -> list[Scope]:
+    """Lists the scopes that a request needs; whether a payment gives money back depends on the types that it names."""
+    if scope is not Scope.PAYMENTS:
+        return [scope]
+    types = [value.strip().upper() for name, value in request.pairs if _PAYMENT_TYPE_NAME.fullmatch(name) and value]
+    needed = {Scope.REFUNDS if each in REFUND_TYPES else scope for each in types} or {scope}
+    return sorted(needed)
+
+
 def _check_entity(identity: Identity, channel: Channel | None, credential: Credential) -> Channel:
     check_entity_id(identity)
-    if channel is None or channel.merchant_id != credential.merchant_id:
+    is_reached = channel is not None and (not credential.channel_ids or channel.id in credential.channel_ids)
+    if channel is None or channel.merchant_id != credential.merchant_id or not is_reached:
         raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), "the entity is not one this token reaches")
     if channel.is_closed:
         raise Refusal(get_result(codes.CHANNEL_CLOSED))

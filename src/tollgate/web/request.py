@@ -13,7 +13,7 @@ import msgspec
 from tollgate.contract import answers, fields
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Channel, Credential
-from tollgate.values import MerchantId
+from tollgate.values import ChannelId, MerchantId
 from tollgate.web.parsing import Head
 
 JSON = b"application/json;charset=UTF-8"
@@ -55,6 +55,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     channel: Channel | None
     """It is None if the route does not need an entity and none was named."""
     ndc: str
+    channel_ids: tuple[ChannelId, ...] = ()
+    """The only channels that the token reaches; empty for all of the merchant."""
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -18,9 +18,10 @@ from tollgate.catalog.results import get_result
 from tollgate.catalog.throttles import WRONG_TOKEN
 from tollgate.contract import answers, fields
 from tollgate.operations.app import App
+from tollgate.operations.reach import check_reach
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.web import parsing, routes
-from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, recognise
+from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, list_named, recognise
 from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RequestContext, RouteRow, redirect
 from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
 
@@ -183,7 +184,9 @@ class Gateway:
             raise parsing.make_body_too_large(LIMITS.body_bytes_max)
         if row.access is not _OPEN:
             try:
-                context.credential = find_credential(head.headers.get(b"authorization"), self._app.merchants)
+                context.credential = find_credential(
+                    head.headers.get(b"authorization"), self._app.merchants, self._app.clock.now()
+                )
             except values.WrongToken:
                 self._slow_down(context)
                 raise
@@ -223,7 +226,7 @@ class Gateway:
             self._warn(request, row, context)
             return await cast(OpenHandler, row.handler)(request, self._app)
         try:
-            caller = recognise(request, row.access, self._app.merchants, context.credential)
+            caller = recognise(request, row.access, self._app.merchants, context.credential, self._app.clock.now())
         except values.WrongToken:
             self._slow_down(context)
             raise
@@ -231,6 +234,8 @@ class Gateway:
         counted = caller.channel.id if caller.channel else caller.merchant_id
         self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
         self._warn(request, row, context)
+        if caller.channel_ids:
+            await check_reach(self._app, caller.merchant_id, caller.channel_ids, list_named(request))
         return await cast(Handler, row.handler)(request, caller, self._app)
 
     def _warn(self, request: Request, row: RouteRow, context: RequestContext) -> None:

@@ -32,7 +32,7 @@ def ask(
     merchants.fill([CHANNEL, LENIENT, CLOSED, FOREIGN], [MADE.credential])
     headers = {} if header is None else {b"authorization": header.encode("latin-1")}
     request = Request(method=method, path="/", names=(), headers=headers, pairs=list(pairs.items()), trace="f" * 32)
-    return recognise(request, access, merchants, find_credential(headers.get(b"authorization"), merchants))
+    return recognise(request, access, merchants, find_credential(headers.get(b"authorization"), merchants, NOW), NOW)
 
 
 def entity(channel: Channel) -> dict[str, str]:
