@@ -111,6 +111,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         status_reads=next(row for row in throttles if row.operation == "read_checkout"),
         base_url=settings.base_url,
         key_path=settings.key_path,
+        allows_plain_loopback=settings.allow_plain_loopback,
         four_eyes=approvals.read_four_eyes(settings.four_eyes, is_live=settings.is_live),
     )
     if settings.is_live:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import click
 import orjson
 
-from tollgate.cli.program import SENDING_FLAGS, STORE_FLAGS, program, spell_option, with_app, with_settings
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.cli.program import SENDING_FLAGS, STORE_FLAGS, program, record, spell_option, with_app, with_settings
 from tollgate.contract import webhooks as contract
 from tollgate.contract.fields import Pairs
 from tollgate.flows import webhooks
@@ -101,6 +102,10 @@ async def get_webhook(app: App, webhook_id: str) -> Webhook:
     return found
 
 
+async def _record(app: App, webhook_id: str, merchant_id: MerchantId, **details: str) -> None:
+    await record(app.database, app.keyring, AuditAction.WEBHOOK_CHANGED, webhook_id, merchant_id, **details)
+
+
 def _show_new(new: webhooks.NewWebhook, *, as_json: bool) -> None:
     shown = contract.render_secrets(new.webhook, *show_secrets(new.secrets))
     if as_json:
@@ -128,6 +133,7 @@ def add_webhook(merchant_id: str | None, entity_id: str | None, as_json: bool, *
         terms = contract.read_terms(pairs, is_new=True)
         channel = _choose_channel(app, entity_id)
         owner = await choose_merchant(app, merchant_id, channel)
+        await _record(app, "", owner, change="added", url=terms["url"])
         return await webhooks.add_webhook(app, owner, **terms, channel_id=channel.id if channel else None)
 
     _show_new(with_app(flags, add), as_json=as_json)
@@ -192,6 +198,7 @@ def set_webhook(webhook_id: str, **flags: Any) -> None:
         found = await get_webhook(app, webhook_id)
         if found.is_listener and "url" in terms:
             sys.exit(f"tollgate: webhook {webhook_id} is the listener of a command, which has no address")
+        await _record(app, found.id, found.merchant_id, change="changed", terms=", ".join(terms))
         return await webhooks.change_webhook(app, found, **terms)
 
     changed = with_app(flags, change)
@@ -208,6 +215,7 @@ def send_test(webhook_id: str, **flags: Any) -> None:
         found = await get_webhook(app, webhook_id)
         if found.is_listener:
             sys.exit(f"tollgate: webhook {webhook_id} is the listener of a command, which needs no test")
+        await _record(app, found.id, found.merchant_id, change="tested")
         attempted = await webhooks.test_webhook(app, found)
         if attempted.failure:
             sys.exit(f"tollgate: the test event was not accepted: {attempted.failure}")
@@ -229,6 +237,7 @@ def rotate_webhook(webhook_id: str, as_json: bool, **flags: Any) -> None:
     async def rotate(app: App) -> webhooks.NewWebhook:
         overlap_hours, secret = contract.read_rotation(pairs)
         found = await get_webhook(app, webhook_id)
+        await _record(app, found.id, found.merchant_id, change="secrets rotated", hours=str(overlap_hours))
         return await webhooks.rotate_webhook(app, found, overlap_hours * HOUR // SECOND, secret=secret)
 
     _show_new(with_app(flags, rotate), as_json=as_json)
@@ -237,6 +246,7 @@ def rotate_webhook(webhook_id: str, as_json: bool, **flags: Any) -> None:
 def _move(webhook_id: str, flags: dict[str, Any], state: WebhookState, hint: str) -> None:
     async def move(app: App) -> None:
         found = await get_webhook(app, webhook_id)
+        await _record(app, found.id, found.merchant_id, change=state.name.lower())
         if not await webhooks.move_webhook(app, found, state):
             sys.exit(f"tollgate: the webhook is {found.state.name.lower()}{hint}")
 
@@ -268,7 +278,9 @@ def remove_webhook(webhook_id: str, **flags: Any) -> None:
     """Remove an endpoint, and what was still to be delivered to it."""
 
     async def remove(app: App) -> None:
-        await webhooks.remove_webhook(app, await get_webhook(app, webhook_id))
+        found = await get_webhook(app, webhook_id)
+        await _record(app, found.id, found.merchant_id, change="removed")
+        await webhooks.remove_webhook(app, found)
 
     with_app(flags, remove)
     click.echo(f"{webhook_id}  removed")

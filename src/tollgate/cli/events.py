@@ -13,10 +13,11 @@ from typing import Any
 import click
 import orjson
 
+from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.events import SUBSCRIPTIONS
 from tollgate.catalog.limits import LIMITS
 from tollgate.cli.endpoints import as_json_option, choose_merchant, get_webhook, merchant_option
-from tollgate.cli.program import STORE_FLAGS, program, with_app, with_settings
+from tollgate.cli.program import STORE_FLAGS, program, record, with_app, with_settings
 from tollgate.flows import replays
 from tollgate.flows.deliver import get_payload
 from tollgate.operations.app import App
@@ -204,6 +205,7 @@ def resend_event(event_id: str, webhook_id: str | None, requested_by: str, **fla
             if each.merchant_id != event.merchant_id:
                 sys.exit(f"tollgate: webhook {each.id} belongs to another merchant than the event")
             wanted = replays.EventFilter(subject_id=event.subject_id, types=(event.topic,))
+            await _record(app, each, 1, requested_by)
             await replays.replay(app, each, [event.id], requested_by=requested_by, wanted=wanted)
         return receivers
 
@@ -231,9 +233,17 @@ def replay_events(webhook_id: str, requested_by: str, yes: bool, **flags: Any) -
         if found and not yes:
             click.confirm(f"replay {len(found)} events to {receiver.url}?", abort=True, err=True)
         _warn_of_state(receiver)
-        return await replays.replay(app, receiver, found, requested_by=requested_by, wanted=wanted) if found else 0
+        if not found:
+            return 0
+        await _record(app, receiver, len(found), requested_by)
+        return await replays.replay(app, receiver, found, requested_by=requested_by, wanted=wanted)
 
     click.echo(with_app(flags, queue))
+
+
+async def _record(app: App, receiver: Webhook, count: int, requested_by: str) -> None:
+    details = {"events": str(count), "by": requested_by}
+    await record(app.database, app.keyring, AuditAction.EVENTS_REPLAYED, receiver.id, receiver.merchant_id, **details)
 
 
 def _warn_of_state(receiver: Webhook) -> None:

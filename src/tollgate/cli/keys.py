@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from tollgate.cli.program import STORE_FLAGS, open_store, program, read_settings, with_settings
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.cli.program import STORE_FLAGS, open_store, program, read_settings, record, with_settings
 from tollgate.config import Settings
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.values import SystemClock, render_timestamp, to_instant
@@ -88,6 +89,7 @@ async def _rotate(settings: Settings, wait_s: float) -> None:
         # Held to the end: a second rotation or a retirement meanwhile would remove a key that is still being used.
         with keys.hold_alone(settings.key_path):
             keyring = keys.load_keyring(settings.key_path).with_new_key()
+            await record(database, keyring, AuditAction.KEYS_ROTATED, keyring.active_id.hex())
             keys.save_keyring(keyring, settings.key_path)
             click.echo(f"the new key is {keyring.active_id.hex()}; waiting {wait_s:g} s for servers to follow")
             await asyncio.sleep(wait_s)
@@ -106,6 +108,7 @@ async def _retire(settings: Settings, archive: Path, archive_key: Path) -> None:
             keyring = keys.load_keyring(settings.key_path)
             if await count_retired(database, keyring):
                 sys.exit("tollgate: records are still sealed under an older key; run `tollgate rotate-keys` first")
+            await record(database, keyring, AuditAction.KEYS_RETIRED, keyring.active_id.hex())
             # The archive is on disk and was read back before the key file loses anything.
             count = keys.archive_keys(archive, archive_key, keyring, SystemClock().wall())
             keys.save_keyring(keyring.without_retired_keys(), settings.key_path)

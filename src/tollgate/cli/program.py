@@ -12,12 +12,16 @@ from typing import Any, TypeVar
 import click
 
 from tollgate import __version__
+from tollgate.catalog.audit_actions import AuditAction
 from tollgate.config import SETTINGS, Settings, load_settings
+from tollgate.operations import audit_log
 from tollgate.operations.app import App
 from tollgate.operations.approvals import read_four_eyes
+from tollgate.operations.audit_log import Actor
 from tollgate.store import opening
 from tollgate.store.database import Database
-from tollgate.values import InvalidParameters, Refusal
+from tollgate.values import InvalidParameters, Refusal, SystemClock
+from tollgate.vault.keyring import Keyring
 from tollgate.web.callers import configure_throttles
 from tollgate.wiring import open_app
 
@@ -117,6 +121,22 @@ def with_app(settings: Settings | dict[str, Any], work: Callable[[App], Awaitabl
         raise click.UsageError("\n".join(lines)) from None
     except Refusal as refusal:
         sys.exit(f"tollgate: {refusal.detail or refusal.result.description}")
+
+
+async def record(
+    database: Database, keyring: Keyring, action: AuditAction, subject: str, merchant_id: str = "", /, **details: str
+) -> None:
+    """Writes a line of the audit log about a command of the operator; call it before the action that it records."""
+    await audit_log.record(
+        database,
+        keyring,
+        SystemClock(),
+        Actor(name="operator"),
+        action,
+        subject=subject,
+        merchant_id=merchant_id,
+        details=details,
+    )
 
 
 @click.group()

@@ -12,11 +12,12 @@ from typing import Any
 import click
 import msgspec
 
+from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.parameters.names import ALIASES
 from tollgate.catalog.wallets import Wallet
 from tollgate.cli.people import channel
-from tollgate.cli.program import STORE_FLAGS, program, read_settings, with_settings, with_store
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, record, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.payments.accounts import SigningKey, WalletPublic
 from tollgate.store import merchants, opening
@@ -124,19 +125,22 @@ def add_wallet_key(
     )
 
     async def insert(database: Database, settings: Settings) -> str:
-        if not any(row.id == entity_id for row in await merchants.list_channels(database)):
+        channel = next((row for row in await merchants.list_channels(database) if row.id == entity_id), None)
+        if channel is None:
             sys.exit(f"tollgate: no channel {entity_id}")
+        keyring = load_keyring(settings.key_path)
         try:
             key = loading.make_wallet_key(
                 _WALLETS[name],
                 private_file.read_bytes(),
                 channel_id=ChannelId(entity_id),
                 public=public,
-                keyring=load_keyring(settings.key_path),
+                keyring=keyring,
                 now=SystemClock().now(),
             )
         except contents.WalletKeyError as failure:
             sys.exit(f"tollgate: {failure}")
+        await record(database, keyring, AuditAction.WALLET_KEY_ADDED, key.id, channel.merchant_id, channel=entity_id)
         await merchants.insert_wallet_key(database, key)
         return key.id
 
@@ -158,8 +162,14 @@ def show_wallet_keys(**flags: Any) -> None:
 @with_settings(*STORE_FLAGS)
 def remove_wallet_key(key_id: str, **flags: Any) -> None:
     """Take a key away; tokens that were made for it no longer open."""
-    if not with_store(flags, lambda database, _settings: merchants.delete_wallet_key(database, key_id)):
-        sys.exit(f"tollgate: no wallet key {key_id}")
+
+    async def remove(database: Database, settings: Settings) -> None:
+        if not any(row.id == key_id for row in await merchants.list_wallet_keys(database)):
+            sys.exit(f"tollgate: no wallet key {key_id}")
+        await record(database, load_keyring(settings.key_path), AuditAction.WALLET_KEY_REMOVED, key_id)
+        await merchants.delete_wallet_key(database, key_id)
+
+    with_store(flags, remove)
 
 
 def _match(pattern: re.Pattern[str], text: str, complaint: str) -> re.Match[str]:

@@ -19,16 +19,20 @@ async def list_tokens(app: App, merchant_id: MerchantId) -> list[Credential]:
     return [each for each in reversed(found) if each.merchant_id == merchant_id]
 
 
-async def add_token(app: App, merchant_id: MerchantId, terms: TokenTerms) -> NewCredential:
-    """Makes a token for a merchant."""
-    live = [each for each in await list_tokens(app, merchant_id) if each.revoked_at is None]
-    if len(live) >= LIMITS.tokens_per_merchant_max:
+def make_token(app: App, merchant_id: MerchantId, terms: TokenTerms) -> NewCredential:
+    """Makes a token, which is valid when it is inserted; so its id can be recorded before."""
+    made = make_credential(merchant_id, app.keyring, app.clock.now(), app.random_bytes)
+    return NewCredential(msgspec.structs.replace(made.credential, **msgspec.structs.asdict(terms)), made.token)
+
+
+async def insert_token(app: App, new: NewCredential) -> None:
+    """Stores a token that was made; it is valid from now on."""
+    known = await list_tokens(app, new.credential.merchant_id)
+    if len([each for each in known if each.revoked_at is None]) >= LIMITS.tokens_per_merchant_max:
         detail = f"a merchant has at most {LIMITS.tokens_per_merchant_max} access tokens that are not revoked"
         raise Refusal(get_result(codes.INVALID_REQUEST), detail)
-    new = _make(app, merchant_id, terms)
     await merchants.insert_credential(app.database, new.credential)
     await app.merchants.refresh(app.database)
-    return new
 
 
 async def change_token(app: App, token: Credential, terms: TokenTerms) -> None:
@@ -54,7 +58,7 @@ async def rotate_token(app: App, token: Credential, overlap: Instant) -> NewCred
         channel_ids=token.channel_ids,
         expires_at=None if lifetime is None else now + lifetime,
     )
-    new = _make(app, token.merchant_id, terms)
+    new = make_token(app, token.merchant_id, terms)
     ends_at = now + overlap if token.expires_at is None else min(token.expires_at, now + overlap)
     ending = msgspec.structs.replace(token, expires_at=ends_at)
     if not await merchants.rotate_credential(app.database, ending, new.credential):
@@ -68,11 +72,6 @@ async def revoke_token(app: App, token: Credential) -> bool:
     is_revoked = await merchants.revoke_credential(app.database, token.id, app.clock.now())
     await app.merchants.refresh(app.database)
     return is_revoked
-
-
-def _make(app: App, merchant_id: MerchantId, terms: TokenTerms) -> NewCredential:
-    made = make_credential(merchant_id, app.keyring, app.clock.now(), app.random_bytes)
-    return NewCredential(msgspec.structs.replace(made.credential, **msgspec.structs.asdict(terms)), made.token)
 
 
 def _make_conflict() -> Conflict:

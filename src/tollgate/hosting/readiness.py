@@ -1,13 +1,14 @@
 """The needs of a host before it may serve, as rows that say what to do. Needs of the store are checked elsewhere."""
 
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from tollgate.config import Settings, is_loopback
-from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, ChannelFlag, Form
+from tollgate.contract.channels import PLAIN_ADDRESS, list_card_addresses
+from tollgate.payments.merchants import Channel
 from tollgate.vault.keyring import KeyringError, load_keyring
 from tollgate.wire import may_carry_cards
 
@@ -142,11 +143,6 @@ def list_warnings(settings: Settings) -> list[str]:
     ]
 
 
-PLAIN_ADDRESS = (
-    "a live host sends card data to https:// only; http:// is for 127.0.0.1 and [::1] with --allow-plain-loopback"
-)
-
-
 def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> list[str]:
     """Says what keeps the channels of a live host from taking payments: no acquirer at all, or one without TLS."""
     if not settings.is_live:
@@ -161,12 +157,3 @@ def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> li
         for flag, url in list_card_addresses(channel)
         if not may_carry_cards(url, is_live=True, allows_plain_loopback=settings.allow_plain_loopback)
     ]
-
-
-def list_card_addresses(channel: Channel) -> Iterator[tuple[ChannelFlag, str]]:
-    """Yields the flag and the value of every address to which the channel sends card data."""
-    for flag in CHANNEL_FLAGS:
-        holder = getattr(channel, flag.group) if flag.group else channel
-        address = getattr(holder, flag.member, None)
-        if flag.form is Form.CARD_ADDRESS and address:
-            yield flag, address

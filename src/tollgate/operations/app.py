@@ -86,6 +86,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The key file to follow when a rotation replaces it."""
     four_eyes: Mapping[ApprovalKind, FourEyesRow] = MappingProxyType({})
     """The actions in the back office that a second person confirms."""
+    allows_plain_loopback: bool = False
+    """Whether a live host may send card data to its own machine without TLS."""
     random_bytes: RandomBytes = system_random_bytes
 
     @property

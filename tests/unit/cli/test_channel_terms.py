@@ -99,8 +99,10 @@ def test_what_nobody_else_would_know_is_refused(flag: str, value: str, word: str
 @pytest.mark.parametrize("flag", CARD_ADDRESSES)
 def test_a_live_host_takes_no_address_that_card_data_would_reach_in_clear(flag: str, tmp_path: Path) -> None:
     def run(*command: str) -> Result:
-        return CliRunner().invoke(program, [*command, "--data", str(tmp_path), "--environment", "live"])
+        store = ("--data", str(tmp_path), "--key-file", str(tmp_path / "tollgate-keys.json"))
+        return CliRunner().invoke(program, [*command, *store, "--environment", "live"])
 
+    CliRunner().invoke(program, ["make-keys", str(tmp_path)])
     run("migrate")
     merchant_id = run("merchant", "add", "Shop").stdout.strip()
     entity_id = run("channel", "add", merchant_id, "Shop", flag, "https://pay.example").stdout.strip()

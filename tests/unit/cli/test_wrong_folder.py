@@ -41,6 +41,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "token add": (ID,),
     "token list": (),
     "token revoke": (ID,),
+    "token rotate": (ID,),
     "trigger": ("payment.succeeded",),
     "verify": (),
     "wallet-token": (),

@@ -1,0 +1,104 @@
+"""Merchants and channels: added and changed by people of the back office. What a setting may be is in `contract`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tollgate.catalog import codes
+from tollgate.catalog.results import get_result, make_invalid
+from tollgate.contract import channels
+from tollgate.operations.app import App
+from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, Form, Merchant
+from tollgate.store import merchants
+from tollgate.values import ChannelId, Fault, MerchantId, Refusal, is_id, make_id
+from tollgate.wire import may_carry_cards
+
+_NAME_LENGTH_MAX = 128
+
+
+async def add_merchant(app: App, name: str, merchant_id: str = "") -> Merchant:
+    """Adds a merchant; with an id, the one that it has on another host."""
+    _check_new(name, merchant_id, "id")
+    if merchant_id and any(each.id == merchant_id for each in await merchants.list_merchants(app.database)):
+        raise make_invalid(Fault("id", "is that of another merchant"))
+    made_id = MerchantId(merchant_id or make_id(app.random_bytes))
+    new = Merchant(id=made_id, name=name, created_at=app.clock.now())
+    await merchants.insert_merchant(app.database, new)
+    await app.merchants.refresh(app.database)
+    return new
+
+
+async def add_channel(app: App, merchant_id: MerchantId, name: str, entity_id: str = "") -> Channel:
+    """Adds a channel; with an entity id, the one that it has on another host."""
+    _check_new(name, entity_id, "entityId")
+    if entity_id and any(each.id == entity_id for each in await merchants.list_channels(app.database)):
+        raise make_invalid(Fault("entityId", "is that of another channel"))
+    made_id = ChannelId(entity_id or make_id(app.random_bytes))
+    new = Channel(id=made_id, merchant_id=merchant_id, name=name, created_at=app.clock.now())
+    await merchants.insert_channel(app.database, new)
+    await app.merchants.refresh(app.database)
+    return new
+
+
+def _check_new(name: str, given_id: str, id_name: str) -> None:
+    faults = []
+    if not 1 <= len(name) <= _NAME_LENGTH_MAX or not name.isprintable():
+        faults.append(Fault("name", f"must have 1 to {_NAME_LENGTH_MAX} printable characters"))
+    if given_id and not is_id(given_id):
+        faults.append(Fault(id_name, "must have 32 digits of 0-9 and a-f"))
+    if faults:
+        raise make_invalid(*faults)
+
+
+def read_channel_changes(channel: Channel, sent: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings that a form changes, by their parameters; what was sent as it is, is no change."""
+    texts = {flag.parameter: channels.get_channel_value(channel, flag) for flag in CHANNEL_FLAGS}
+    return {
+        name: sent[name]
+        for name, value in texts.items()
+        if name in sent
+        and sent[name] != channels.render_channel_value(value)
+        # A switch of terms that the channel does not have is off.
+        and not (value is None and sent[name] == "false")
+    }
+
+
+def changes_routing(changes: Mapping[str, str]) -> bool:
+    """Tells whether some of the changes decide where card data is sent."""
+    return any(flag.parameter in changes for flag in CHANNEL_FLAGS if flag.form is Form.CARD_ADDRESS)
+
+
+def apply_channel_changes(app: App, channel: Channel, changes: Mapping[str, str]) -> Channel:
+    """Returns the channel as it would be, or names every setting that is wrong."""
+    read: dict[str, Any] = {}
+    faults = []
+    for flag in CHANNEL_FLAGS:
+        if flag.parameter not in changes:
+            continue
+        try:
+            read[flag.parameter] = channels.read_channel_value(flag.form, changes[flag.parameter])
+        except ValueError as fault:
+            faults.append(Fault(flag.parameter, str(fault)))
+    if faults:
+        raise make_invalid(*faults)
+    try:
+        changed = channels.merge_flags(channel, read)
+    except channels.IncompleteTerms as fault:
+        raise make_invalid(*[Fault(flag.parameter, "is needed too") for flag in fault.missing]) from None
+    plain = [
+        Fault(flag.parameter, channels.PLAIN_ADDRESS)
+        for flag, address in channels.list_card_addresses(changed)
+        if flag.parameter in read
+        and not may_carry_cards(address, is_live=app.is_live, allows_plain_loopback=app.allows_plain_loopback)
+    ]
+    if plain:
+        raise make_invalid(*plain)
+    return changed
+
+
+async def change_channel(app: App, channel: Channel, changes: Mapping[str, str]) -> Channel:
+    """Changes the settings of a channel, which count from the next request on."""
+    changed = apply_channel_changes(app, channel, changes)
+    if not await merchants.update_channel(app.database, changed):
+        raise Refusal(get_result(codes.UNKNOWN_CHANNEL))
+    await app.merchants.refresh(app.database)
+    return changed
