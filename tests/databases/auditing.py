@@ -102,7 +102,7 @@ async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) 
     return await verify(database, keyring, lambda _table, _rows: None, findings_max, pauses_s=(0.0,))
 
 
-async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> None:
+async def tamper(database: Database, sql: str, rows: int = 1, **params: str | bytes) -> None:
     named = {name: value for name, value in params.items() if f":{name}" in sql}
     assert await database.write([Write(Statement(sa.text(sql), is_write=True), named, rows=rows)], label="test")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending
 from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations, verify_users
+from tollgate.flows.verify_audit_log import check_audit_log
 from tollgate.flows.verify_chains import check_chains
 from tollgate.operations.idempotency import open_stored_answer
 from tollgate.operations.signing import has_signature
@@ -49,6 +50,7 @@ async def verify(
     for table in TABLES:
         await auditing.check_table(audit, table)
     await verify_users.check_users(audit)
+    await check_audit_log(audit)
     return report
 
 

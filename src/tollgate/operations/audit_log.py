@@ -4,7 +4,7 @@ What is worth an entry is decided by whoever acts. An entry is written before th
 is no action without one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hmac import compare_digest
 
 import msgspec
@@ -21,7 +21,6 @@ from tollgate.vault.signing import make_mac
 
 _TRIES = 50
 _TEXT_LENGTH_MAX = 500
-_FIRST_HEAD = "0:"
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -48,9 +47,11 @@ async def record(
     details: Mapping[str, str] | None = None,
 ) -> None:
     """Appends an entry. It is tried again if another process appended one at the same moment."""
-    await add_setting(database, audit_log.AUDIT_HEAD, _FIRST_HEAD)
     for _ in range(_TRIES):
         head = await get_setting(database, audit_log.AUDIT_HEAD)
+        if not head:
+            await add_setting(database, audit_log.AUDIT_HEAD, _make_head(0, b"", keyring))
+            continue
         number, previous = read_head(head)
         entry = AuditEntry(
             number=number + 1,
@@ -64,7 +65,7 @@ async def record(
             address=actor.address,
         )
         entry = msgspec.structs.replace(entry, hash=make_hash(entry, previous, keyring))
-        if await audit_log.append_entry(database, entry, head, f"{entry.number}:{entry.hash.hex()}"):
+        if await audit_log.append_entry(database, entry, head, _make_head(entry.number, entry.hash, keyring)):
             return
     raise Unavailable("too many entries are appended to the audit log at once")
 
@@ -73,20 +74,27 @@ def _clean(text: str) -> str:
     return hide_card_numbers(text[:_TEXT_LENGTH_MAX])
 
 
+def _make_head(number: int, last_hash: bytes, keyring: Keyring) -> str:
+    """Makes the record of the end of the log; it has a hash of its own, or else an earlier entry could pose as it."""
+    own_hash = make_mac("audit log end", [number, last_hash.hex()], keyring)
+    return f"{number}:{last_hash.hex()}:{own_hash.hex()}"
+
+
 def read_head(head: str) -> tuple[int, bytes]:
     """Returns the number and the hash of the last entry; a log without entries has the number 0."""
-    number, _, hashed = (head or _FIRST_HEAD).partition(":")
-    return int(number), bytes.fromhex(hashed)
+    number, last_hash, _ = head.split(":")
+    return int(number), bytes.fromhex(last_hash)
 
 
-def find_broken(
-    entries: Iterable[AuditEntry], last_number: int, last_hash: bytes, keyring: Keyring
-) -> tuple[int, str] | None:
-    """Returns the number of the first entry that is not what was written, and why; None if all are."""
-    for entry in entries:
-        if entry.number != last_number + 1:
-            return last_number + 1, "it is missing"
-        if not compare_digest(make_hash(entry, last_hash, keyring), entry.hash):
-            return entry.number, "it is not what was written"
-        last_number, last_hash = entry.number, entry.hash
-    return None
+def find_head(head: str, keyring: Keyring) -> tuple[int, bytes] | None:
+    """Returns the number and the hash of the last entry; None if this is not what was written."""
+    try:
+        number, last_hash = read_head(head)
+    except ValueError:
+        return None
+    return (number, last_hash) if compare_digest(_make_head(number, last_hash, keyring), head) else None
+
+
+def is_genuine(entry: AuditEntry, previous: bytes, keyring: Keyring) -> bool:
+    """Tells whether an entry is what was written after the one with the previous hash."""
+    return compare_digest(make_hash(entry, previous, keyring), entry.hash)

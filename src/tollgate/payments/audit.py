@@ -38,6 +38,7 @@ class Proof(StrEnum):
     LINK = "link"
     WEBHOOK = "webhook"
     USER = "user"
+    AUDIT_LOG = "audit log"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,18 @@ from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
-from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
+from tollgate.payments.users import AuditEntry
+from tollgate.store import (
+    audit_log,
+    authentications,
+    bank_files,
+    checkouts,
+    instructions,
+    links,
+    registrations,
+    schedules,
+    schema,
+)
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, ZERO, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.events import Event
@@ -125,6 +136,15 @@ class AuditedRun(msgspec.Struct, frozen=True):
     value: Run | None
 
 
+class AuditedEntry(msgspec.Struct, frozen=True):
+    """An entry of the audit log."""
+
+    merchant_id: str
+    number: int
+    hash: bytes
+    value: AuditEntry | None
+
+
 class AuditedAnnouncement(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
     id: str
@@ -188,6 +208,9 @@ RUNS = AuditedTable(schedules.RUNS.columns, _make_reader(schedules.RUNS, Audited
 CHECKOUTS = _audit_decoded(checkouts.CHECKOUTS)
 LINKS = _audit_decoded(links.LINKS)
 WEBHOOKS = _audit_decoded(WEBHOOK_ROWS)
+AUDIT_LOG = AuditedTable(
+    audit_log.ENTRIES.columns, _make_reader(audit_log.ENTRIES, AuditedEntry), key=audit_log.ENTRIES.key
+)
 # Those that are over refer to nothing that is still needed.
 ANNOUNCEMENTS = _audit_raw(schema.announcements, AuditedAnnouncement, where=schema.announcements.c.is_pending == ONE)
 DELIVERIES = _audit_raw(
@@ -295,7 +318,18 @@ _announced = Statement(
 _walked = (PAYMENTS, ENTRIES, EVENTS, JOBS, IDEMPOTENCY_RECORDS, AUTHENTICATIONS, INSTRUCTIONS, FILES)
 _counts = {
     each.table.name: Statement(sa.select(sa.func.count()).select_from(each.table).where(*each.where))
-    for each in (*_walked, REGISTRATIONS, SCHEDULES, RUNS, CHECKOUTS, LINKS, ANNOUNCEMENTS, DELIVERIES, WEBHOOKS)
+    for each in (
+        *_walked,
+        REGISTRATIONS,
+        SCHEDULES,
+        RUNS,
+        CHECKOUTS,
+        LINKS,
+        ANNOUNCEMENTS,
+        DELIVERIES,
+        WEBHOOKS,
+        AUDIT_LOG,
+    )
 }
 
 

@@ -3,8 +3,10 @@
 The hashes that link the entries are made in `operations`.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from functools import cache
 
+import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.users import AuditEntry
@@ -13,22 +15,43 @@ from tollgate.store.database import Database
 from tollgate.store.opening import replace_setting_writes
 from tollgate.store.schema import TEXT, WHOLE, audit_log
 from tollgate.store.statements import Statement
+from tollgate.values import Instant
 
 AUDIT_HEAD = "audit_log_head"
-"""The setting with the number and the hash of the last entry, so that a removed end is noticed."""
+"""The setting with the number and the hash of the last entry, and a hash of both: so a removed end is noticed."""
 
 ENTRIES = Codec(audit_log, AuditEntry, key=["number"])
 
 _insert = ENTRIES.insert()
-_after = sa.bindparam("after", type_=WHOLE)
-_walk = Statement(ENTRIES.select(audit_log.c.number > _after).order_by(audit_log.c.number).limit(LIMIT))
-_before = sa.bindparam("before", type_=WHOLE)
-_of_host = Statement(ENTRIES.select(audit_log.c.number < _before).order_by(audit_log.c.number.desc()).limit(LIMIT))
-_of_merchant = Statement(
-    ENTRIES.select(audit_log.c.merchant_id == sa.bindparam("merchant_id", type_=TEXT), audit_log.c.number < _before)
-    .order_by(audit_log.c.number.desc())
-    .limit(LIMIT)
+_CONDITIONS: Mapping[str, sa.ColumnElement[bool]] = {
+    "merchant_id": audit_log.c.merchant_id == sa.bindparam("merchant_id", type_=TEXT),
+    "user_name": audit_log.c.user_name == sa.bindparam("user_name", type_=TEXT),
+    "action": audit_log.c.action == sa.bindparam("action", type_=TEXT),
+    "since": audit_log.c.at >= sa.bindparam("since", type_=WHOLE),
+    "until": audit_log.c.at < sa.bindparam("until", type_=WHOLE),
+    "before": audit_log.c.number < sa.bindparam("before", type_=WHOLE),
+}
+_last_views = Statement(
+    sa.select(audit_log.c.subject, sa.func.max(audit_log.c.at))
+    .where(_CONDITIONS["merchant_id"], _CONDITIONS["action"])
+    .group_by(audit_log.c.subject)
 )
+
+
+class EntryFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """The entries that somebody asks for; None stands for all."""
+
+    merchant_id: str | None = None
+    user_name: str | None = None
+    action: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+
+
+@cache
+def _make_list(names: tuple[str, ...]) -> Statement:
+    where = [_CONDITIONS[name] for name in names]
+    return Statement(ENTRIES.select(*where).order_by(audit_log.c.number.desc()).limit(LIMIT))
 
 
 async def append_entry(db: Database, entry: AuditEntry, old_head: str, new_head: str) -> bool:
@@ -37,14 +60,14 @@ async def append_entry(db: Database, entry: AuditEntry, old_head: str, new_head:
     return await db.write(writes, label="audit log")
 
 
-async def walk_entries(db: Database, after: int, limit: int) -> list[AuditEntry]:
-    """Lists entries in the order in which they were written."""
-    return await ENTRIES.fetch(db, _walk, {"after": after, "limit": limit})
+async def list_entries(db: Database, wanted: EntryFilter, before: int | None, limit: int) -> list[AuditEntry]:
+    """Lists the newest entries that are wanted, below a number where there is one."""
+    given = {**msgspec.structs.asdict(wanted), "before": before}
+    params = {name: value for name, value in given.items() if value is not None}
+    return await ENTRIES.fetch(db, _make_list(tuple(params)), {**params, "limit": limit})
 
 
-async def list_entries(db: Database, merchant_id: str | None, before: int, limit: int) -> list[AuditEntry]:
-    """Lists the newest entries below a number, of one merchant or of the whole host."""
-    params: dict[str, Any] = {"before": before, "limit": limit}
-    if merchant_id is None:
-        return await ENTRIES.fetch(db, _of_host, params)
-    return await ENTRIES.fetch(db, _of_merchant, {**params, "merchant_id": merchant_id})
+async def list_last_times(db: Database, merchant_id: str, action: str) -> dict[str, Instant]:
+    """Returns when an action was last done to each of its subjects."""
+    rows = await db.fetch(_last_views, {"merchant_id": merchant_id, "action": action})
+    return {str(row[0]): int(row[1]) for row in rows}

@@ -630,6 +630,7 @@ audit_log = _make_table(
     sa.Column("hash", BYTES, nullable=False),
 )
 sa.Index("audit_log_by_merchant", audit_log.c.merchant_id, audit_log.c.number)
+sa.Index("audit_log_by_action", audit_log.c.merchant_id, audit_log.c.action, audit_log.c.number)
 
 approvals = _make_table(
     "approvals",

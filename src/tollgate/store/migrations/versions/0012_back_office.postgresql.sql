@@ -83,6 +83,8 @@ CREATE TABLE audit_log (
     PRIMARY KEY (number)
 );
 
+CREATE INDEX audit_log_by_action ON audit_log (merchant_id, action, number);
+
 CREATE INDEX audit_log_by_merchant ON audit_log (merchant_id, number);
 
 CREATE TABLE approvals (

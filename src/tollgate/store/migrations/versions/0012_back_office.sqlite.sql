@@ -89,6 +89,8 @@ CREATE TABLE audit_log (
 )
  STRICT;
 
+CREATE INDEX audit_log_by_action ON audit_log (merchant_id, action, number);
+
 CREATE INDEX audit_log_by_merchant ON audit_log (merchant_id, number);
 
 CREATE TABLE approvals (
