@@ -166,6 +166,17 @@ class Limits:
     token_overlap_hours_max: int = 720
     audit_export_rows_max: int = 100_000
 
+    erasure_page: int = 500
+    erasure_pages: int = 20
+    """The number of pages that one step of a search for a person reads."""
+    erasure_found_max: int = 5000
+    """The number of chains that one erasure takes; what is beyond is found by the next."""
+    erasure_samples: int = 10
+    erasure_kept: Instant = DAY
+    """The time after which an erasure that nobody went on with, or that is done, is forgotten."""
+    dispute_period: Instant = 180 * DAY
+    """The time after a chargeback in which its parties may still ask for what names the shopper."""
+
     # Chains.
     captures_max: int = 98
     rebills_max: int = 98

@@ -6,6 +6,7 @@ from tollgate.cli import (
     auditing,
     bank,
     endpoints,
+    erasing,
     events,
     keys,
     listening,
@@ -20,7 +21,7 @@ from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
-COMMANDS = (serving, people, users, keys, auditing, bank, wallets, webhooks, endpoints, events, listening, triggering)
+COMMANDS = (serving, people, users, keys, auditing, bank, wallets, webhooks, endpoints, events, listening, triggering, erasing)
 """The files add their commands when they are imported."""
 
 

@@ -80,6 +80,12 @@ def answered_idempotency_writes(
     return [_take(idempotency_key, merchant_id, NO_PAYMENT), *kept]
 
 
+def replace_answer_writes(record: IdempotencyRecord, answer: Answer) -> list[Write]:
+    """Stores another answer for a key that is taken already."""
+    key = (record.channel_id, record.key, record.merchant_id)
+    return _answer.by_key(*key, rows=None, new_status=answer.status, new_body=answer.body)
+
+
 def _take(idempotency_key: IdempotencyKey, merchant_id: MerchantId, payment_id: PaymentId) -> Write:
     params = {
         "channel_id": idempotency_key.channel_id,

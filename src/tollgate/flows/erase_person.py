@@ -1,0 +1,303 @@
+"""Erasing a person: looks through a merchant's rows for one, and removes what names the person from them.
+
+The ledger stays: amounts, ids, codes and times. Both halves go on in steps, and a step may be repeated after a crash.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tollgate.catalog import codes
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.personal_data import CUSTOMER_ID, EMAIL, last_word, names_person
+from tollgate.catalog.results import get_result
+from tollgate.flows.erase_rows import ERASERS
+from tollgate.operations import audit_log, checkouts, settings
+from tollgate.operations.app import App
+from tollgate.operations.audit_log import Actor
+from tollgate.payments.checkout import Checkout, PaymentLink
+from tollgate.payments.erasure import Erasure, Phase, Postponed, Sample, SearchKind
+from tollgate.payments.payment import Payment
+from tollgate.payments.registration import Registration
+from tollgate.payments.schedule import Schedule
+from tollgate.store import erasure as store_erasure
+from tollgate.store import payments
+from tollgate.values import MerchantId, Refusal, is_id, make_id
+from tollgate.vault.keyring import KeyringError
+from tollgate.vault.sealing import EnvelopeError
+from tollgate.vault.signing import fingerprint
+
+_PREFIX = "erasure/"
+_decode = msgspec.json.Decoder(Erasure).decode
+_PLACES = tuple(store_erasure.WALKS)
+
+Tell = Callable[[Erasure], None]
+
+
+# ---- beginning ----
+
+
+async def begin_erasure(app: App, merchant_id: MerchantId, kind: SearchKind, value: str) -> Erasure:
+    """Stores a search, which `step_erasure` runs; searches that were left lying are forgotten."""
+    value = value.strip()
+    if not value:
+        raise _refuse("say whom to look for")
+    emails, customer_ids, registration_ids = await _list_terms(app, merchant_id, kind, value)
+    now = app.clock.wall()
+    for earlier in await list_erasures(app, merchant_id):
+        if earlier.begun_at < now - LIMITS.erasure_kept:
+            await settings.delete_sealed_setting(app.database, _make_name(merchant_id, earlier.id))
+    totals = [await walk.count(app.database, merchant_id) for walk in store_erasure.WALKS.values()]
+    begun = Erasure(
+        id=make_id(app.random_bytes),
+        merchant_id=merchant_id,
+        kind=kind,
+        searched=fingerprint("erasure", [merchant_id, kind, value.casefold()], app.keyring).hex(),
+        begun_at=now,
+        emails=emails,
+        customer_ids=customer_ids,
+        registration_ids=registration_ids,
+        rows=sum(totals),
+    )
+    return await _keep(app, begun)
+
+
+async def _list_terms(
+    app: App, merchant_id: MerchantId, kind: SearchKind, value: str
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Returns the e-mail addresses, customer ids and registrations to look for; those of a payment are its own."""
+    match kind:
+        case SearchKind.EMAIL:
+            return (value.casefold(),), (), ()
+        case SearchKind.CUSTOMER:
+            return (), (value,), ()
+        case SearchKind.REGISTRATION:
+            return (), (), (value,)
+    payment = await payments.find_payment(app.database, merchant_id, value) if is_id(value) else None
+    if payment is None:
+        raise _refuse("there is no such payment")
+    chain = await payments.list_chain(app.database, merchant_id, payment.first_id, LIMITS.chain_rows_max)
+    emails = {text.casefold() for each in chain for text in _list_values(each.echo, EMAIL)}
+    customers = {text for each in chain for text in _list_values(each.echo, CUSTOMER_ID)}
+    registrations = {each.registration_id for each in chain if each.registration_id}
+    # A payment that names nobody else is found by its own id.
+    return tuple(sorted(emails)), tuple(sorted(customers)), (*sorted(registrations), payment.first_id)
+
+
+def _list_values(fields: Mapping[str, str], word: str) -> list[str]:
+    return [text for name, text in fields.items() if last_word(name) == word and names_person(name)]
+
+
+def _refuse(text: str) -> Refusal:
+    return Refusal(get_result(codes.INVALID_REQUEST), text)
+
+
+async def find_erasure(app: App, merchant_id: MerchantId, erasure_id: str) -> Erasure | None:
+    if not is_id(erasure_id):
+        return None
+    kept = await settings.find_sealed_setting(app.database, app.keyring, _make_name(merchant_id, erasure_id))
+    return None if kept is None else _decode(kept)
+
+
+async def list_erasures(app: App, merchant_id: MerchantId) -> list[Erasure]:
+    """Lists a merchant's erasures, newest first."""
+    prefix = _make_name(merchant_id, "")
+    kept = await settings.list_sealed_settings(app.database, app.keyring, prefix)
+    return sorted([_decode(value) for _, value in kept], key=lambda each: each.begun_at, reverse=True)
+
+
+def _make_name(merchant_id: MerchantId, erasure_id: str) -> str:
+    return f"{_PREFIX}{merchant_id}/{erasure_id}"
+
+
+async def _keep(app: App, erasure: Erasure) -> Erasure:
+    name = _make_name(erasure.merchant_id, erasure.id)
+    await settings.put_sealed_setting(app.database, app.keyring, name, msgspec.json.encode(erasure))
+    return erasure
+
+
+async def confirm_erasure(app: App, found: Erasure, actor: Actor) -> Erasure:
+    """Begins to erase what was found; call `step_erasure` until it is done."""
+    if found.phase is not Phase.FOUND:
+        return found
+    await _record(app, found, actor, "begun", found.found_counts)
+    return await _keep(app, msgspec.structs.replace(found, phase=Phase.ERASING))
+
+
+async def _record(app: App, erasure: Erasure, actor: Actor, stage: str, counts: Mapping[str, int]) -> None:
+    await audit_log.record(
+        app.database,
+        app.keyring,
+        app.clock,
+        actor,
+        AuditAction.PERSON_ERASED,
+        subject=erasure.id,
+        merchant_id=erasure.merchant_id,
+        details={
+            "stage": stage,
+            "searched_by": erasure.kind,
+            "searched": erasure.searched,
+            **{name: str(count) for name, count in counts.items()},
+        },
+    )
+
+
+# ---- going on ----
+
+
+async def step_erasure(app: App, erasure: Erasure, actor: Actor) -> Erasure:
+    """Does a limited part of the work, stores how far it came and returns it."""
+    match erasure.phase:
+        case Phase.SEARCHING:
+            for _ in range(LIMITS.erasure_pages):
+                erasure = await _search_page(app, erasure)
+                if erasure.phase is not Phase.SEARCHING:
+                    break
+        case Phase.ERASING:
+            erasure = await _erase_some(app, erasure)
+            if erasure.phase is Phase.DONE:
+                await _record(app, erasure, actor, "done", {**erasure.erased, "postponed": len(erasure.postponed)})
+        case _:
+            return erasure
+    return await _keep(app, erasure)
+
+
+async def finish_erasure(app: App, erasure: Erasure, actor: Actor, tell: Tell = lambda _: None) -> Erasure:
+    """Repeats the steps until the search, or the erasure, is over."""
+    while erasure.phase in (Phase.SEARCHING, Phase.ERASING):
+        erasure = await step_erasure(app, erasure, actor)
+        tell(erasure)
+    return erasure
+
+
+async def _search_page(app: App, erasure: Erasure) -> Erasure:
+    walk = store_erasure.WALKS[_PLACES[erasure.place]]
+    rows, last = await walk.list_page(app.database, erasure.merchant_id, erasure.after, LIMITS.erasure_page)
+    found = {name: list(ids) for name, ids in erasure.found.items()}
+    samples = list(erasure.samples)
+    for row in rows:
+        if not _is_about(app, row, erasure):
+            continue
+        for name, row_id in _list_finds(row):
+            if row_id not in found.setdefault(name, []):
+                found[name].append(row_id)
+        if isinstance(row, Payment) and len(samples) < LIMITS.erasure_samples:
+            samples.append(_make_sample(row))
+    is_full = any(len(ids) >= LIMITS.erasure_found_max for ids in found.values())
+    place = erasure.place if last is not None else erasure.place + 1
+    is_over = is_full or place == len(_PLACES)
+    return msgspec.structs.replace(
+        erasure,
+        place=place,
+        after=last or "",
+        walked=erasure.rows if is_over else min(erasure.rows, erasure.walked + len(rows)),
+        found={name: tuple(ids) for name, ids in found.items()},
+        found_counts={name: len(ids) for name, ids in found.items()},
+        samples=tuple(samples),
+        is_partial=is_full,
+        phase=Phase.FOUND if is_over else Phase.SEARCHING,
+    )
+
+
+def _is_about(app: App, row: Any, erasure: Erasure) -> bool:
+    ids = {row.id, getattr(row, "registration_id", None), getattr(row, "chain_id", None)}
+    if ids & set(erasure.registration_ids):
+        return True
+    fields = _get_fields(app, row)
+    return any(text.casefold() in erasure.emails for text in _list_values(fields, EMAIL)) or any(
+        text in erasure.customer_ids for text in _list_values(fields, CUSTOMER_ID)
+    )
+
+
+def _get_fields(app: App, row: Any) -> Mapping[str, str]:
+    """Returns the parameters that a row has; what does not open is left to `tollgate verify`."""
+    try:
+        match row:
+            case Checkout():
+                return checkouts.open_prepared(app, row)
+            case PaymentLink():
+                return checkouts.open_link_fields(app, row) or {}
+    except (EnvelopeError, KeyringError):
+        return {}
+    echo: Mapping[str, str] = row.echo
+    return echo
+
+
+def _list_finds(row: Any) -> list[tuple[str, str]]:
+    """Lists what goes with a row that names the person: its chain, its registration and its checkout."""
+    match row:
+        case Payment():
+            finds: list[tuple[str, str]] = [("payments", row.first_id)]
+            finds += [("registrations", row.registration_id)] if row.registration_id else []
+            return finds + ([("checkouts", row.checkout_id)] if row.checkout_id else [])
+        case Schedule():
+            return [("registrations", row.registration_id)]
+        case Registration():
+            return [("registrations", row.id), *([("payments", row.made_by)] if row.made_by else [])]
+        case PaymentLink():
+            return [("payment_links", row.id), *([("checkouts", row.checkout_id)] if row.checkout_id else [])]
+    return [("checkouts", row.id)]
+
+
+def _make_sample(payment: Payment) -> Sample:
+    emails = _list_values(payment.echo, EMAIL)
+    return Sample(
+        payment_id=payment.id,
+        created_at=payment.created_at,
+        amount=payment.money.hundredths,
+        currency=payment.money.currency,
+        email=mask_email(emails[0]) if emails else "",
+        last_digits=payment.card.last_digits if payment.card else "",
+    )
+
+
+def mask_email(email: str) -> str:
+    """Returns an address of which the first letter and the host's ending are left: `j***@***.com`."""
+    name, _, host = email.partition("@")
+    return f"{name[:1]}***@***.{host.rpartition('.')[2]}" if host else "***"
+
+
+async def _erase_some(app: App, erasure: Erasure) -> Erasure:
+    """Erases the next rows that were found; what may not be erased yet is listed with the reason."""
+    left = {name: list(ids) for name, ids in erasure.found.items()}
+    erased, postponed = dict(erasure.erased), list(erasure.postponed)
+    for name, erase in ERASERS.items():
+        some = left.get(name, [])[: LIMITS.erase_batch]
+        if not some:
+            continue
+        for row_id in some:
+            reason = await erase(app, erasure.merchant_id, row_id)
+            if reason is None:
+                erased[name] = erased.get(name, 0) + 1
+            else:
+                postponed.append(Postponed(name, row_id, reason))
+        left[name] = left[name][len(some) :]
+        return _move(erasure, left, erased, postponed, Phase.ERASING)
+    words = [*erasure.emails, *erasure.customer_ids]
+    await store_erasure.erase_searches(app.database, erasure.merchant_id, _spell(words), is_live=app.is_live)
+    done = _move(erasure, {}, erased, postponed, Phase.DONE)
+    # What was searched for is not needed any more, and names the person.
+    return msgspec.structs.replace(done, emails=(), customer_ids=(), registration_ids=(), samples=())
+
+
+def _move(
+    erasure: Erasure,
+    left: Mapping[str, Sequence[str]],
+    erased: dict[str, int],
+    postponed: Sequence[Postponed],
+    phase: Phase,
+) -> Erasure:
+    return msgspec.structs.replace(
+        erasure,
+        found={name: tuple(ids) for name, ids in left.items()},
+        erased=erased,
+        postponed=tuple(postponed),
+        phase=phase,
+    )
+
+
+def _spell(words: Sequence[str]) -> list[str]:
+    """Returns each word as it is and as the address of a page spells it."""
+    return sorted({spelled for word in words for spelled in (word, word.replace("@", "%40"))})

@@ -1,0 +1,150 @@
+"""Erases single chains, registrations, payment links and checkouts of a person, each in one commit with its signature.
+
+Whatever is still open is left as it is, with the reason.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.personal_data import names_person
+from tollgate.contract.answers import encode_answer, render_answered
+from tollgate.flows.erase import erase_registration
+from tollgate.operations import idempotency as kept_answers
+from tollgate.operations.app import App
+from tollgate.operations.signing import has_signature, sign
+from tollgate.payments.checkout import CheckoutState, LinkState
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import FIRST_ENTRIES, Closure, LedgerAccount, expand_closures
+from tollgate.payments.payment import OPEN_STATES, Payment, State
+from tollgate.payments.registration import WIPED, RegistrationState
+from tollgate.store import checkouts, erasure, idempotency, links, payments, registrations, retention, schedules
+from tollgate.store.statements import Write
+from tollgate.values import DAY, MerchantId
+
+_UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
+_DISPUTES = frozenset({Action.CHARGEBACK, Action.RETURN, Action.REPEATED_CHARGEBACK})
+TAMPERED = "its signature is wrong: run `tollgate verify`"
+CHANGED = "it was changed at this moment: erase again"
+
+Erase = Callable[[App, MerchantId, str], Awaitable[str | None]]
+"""Erases what an id names; returns the reason if it has to be postponed, or None once nothing is left of the person."""
+
+
+def drop_personal(fields: Mapping[str, str]) -> dict[str, str]:
+    """Returns the parameters, or the details of an answer, that name nobody."""
+    return {name: text for name, text in fields.items() if not names_person(name)}
+
+
+def drop_personal_details(details: Mapping[str, str]) -> dict[str, str]:
+    """Does the same for details; those whose name has no dot are codes and references of the acquirer."""
+    return {name: text for name, text in details.items() if "." not in name or not names_person(name)}
+
+
+def erase_payment(payment: Payment) -> Payment:
+    """Returns the payment without what names a person; its signature is made again by the caller."""
+    card = payment.card
+    return msgspec.structs.replace(
+        payment,
+        card=None if card is None else msgspec.structs.replace(card, holder=None),
+        echo=drop_personal(payment.echo),
+        details=drop_personal_details(payment.details),
+        return_url=None,
+    )
+
+
+def find_obstacle(app: App, chain: Sequence[Payment]) -> str | None:
+    """Returns why a chain cannot be erased yet."""
+    now = app.clock.now()
+    for payment in chain:
+        if payment.state in _UNDECIDED:
+            return f"payment {payment.id} is not completed yet"
+        if not has_signature(payment, app.keyring):
+            return TAMPERED
+        is_hold = payment.action is None and LedgerAccount.HELD in FIRST_ENTRIES.get(payment.payment_type, ())
+        is_closed = payment.balance.closed & expand_closures(Closure.CAPTURES)
+        lasts = payment.created_at + app.authorization_lifetime > now
+        if is_hold and payment.state is State.APPROVED and payment.left > 0 and lasts and not is_closed:
+            return f"authorization {payment.id} is neither captured nor reversed, and has not expired"
+        if payment.action in _DISPUTES and (payment.completed_at or now) + LIMITS.dispute_period > now:
+            return f"payment {payment.id} is a dispute of the last {LIMITS.dispute_period // DAY} days"
+    return None
+
+
+async def erase_chain(app: App, merchant_id: MerchantId, first_id: str) -> str | None:
+    """Erases a payment and all that followed it; signatures and stored answers are made again in the same commit."""
+    chain = await payments.list_chain(app.database, merchant_id, first_id, LIMITS.chain_rows_max)
+    obstacle = find_obstacle(app, chain)
+    if obstacle is None and await retention.has_open_chain(app.database, merchant_id, first_id):
+        obstacle = "a bank is still to be told of it"
+    if obstacle is not None or not chain:
+        return obstacle
+    writes: list[Write] = []
+    for payment in chain:
+        erased = sign(app, erase_payment(payment))
+        writes += erasure.erase_payment_writes(payment, erased)
+        record = await idempotency.find_idempotency_record_of(app.database, payment)
+        if record is None or record.status is None:
+            continue
+        if kept_answers.open_stored_answer(record, app.keyring) is None:
+            return TAMPERED
+        answer = encode_answer(record.status, render_answered(erased, app.envelope))
+        kept = kept_answers.keep_answer(app, record, merchant_id, payment.id, answer)
+        writes += [] if kept is None else idempotency.replace_answer_writes(record, kept)
+    ids = [payment.id for payment in chain]
+    writes += erasure.erase_traces_writes(merchant_id, ids)
+    return None if await app.database.write(writes, label="person erased") else CHANGED
+
+
+async def erase_account(app: App, merchant_id: MerchantId, registration_id: str) -> str | None:
+    """Wipes a registration as its deletion does; its schedules end, and lose what they would have sent."""
+    found = await registrations.find_registration(app.database, merchant_id, registration_id)
+    if found is None:
+        return None
+    if found.state is RegistrationState.PENDING and found.made_by is not None:
+        return f"payment {found.made_by}, which makes it, is not completed yet"
+    if found.state not in WIPED and not await erase_registration(app, found):
+        return CHANGED
+    writes = erasure.erase_traces_writes(merchant_id, [registration_id])
+    for schedule in await schedules.list_schedules(app.database, merchant_id, found.id, LIMITS.chain_rows_max):
+        writes += erasure.erase_schedule_writes(schedule, drop_personal(schedule.echo))
+        writes += erasure.erase_traces_writes(merchant_id, [schedule.id])
+    return None if await app.database.write(writes, label="person erased") else CHANGED
+
+
+async def erase_link(app: App, merchant_id: MerchantId, link_id: str) -> str | None:
+    """Removes what was prepared for a payment link; one that nobody has paid yet is ended."""
+    link = await links.find_link(app.database, merchant_id, link_id)
+    if link is None:
+        return None
+    if not has_signature(link, app.keyring):
+        return TAMPERED
+    paid_by = (
+        None if link.checkout_id is None else await checkouts.find_checkout(app.database, merchant_id, link.checkout_id)
+    )
+    if link.state is LinkState.OPEN and not (paid_by and paid_by.is_paid):
+        ended = sign(app, msgspec.structs.replace(link, state=LinkState.ENDED))
+        if not await links.end_link(app.database, link, ended):
+            return "somebody is paying it at this moment"
+    await erasure.erase_link(app.database, merchant_id, link_id)
+    return None
+
+
+async def erase_prepared(app: App, merchant_id: MerchantId, checkout_id: str) -> str | None:
+    checkout = await checkouts.find_checkout(app.database, merchant_id, checkout_id)
+    if checkout is None:
+        return None
+    if checkout.state in (CheckoutState.OPEN, CheckoutState.LOCKED) and checkout.expires_at > app.clock.now():
+        return "a shopper may be paying it; it ends within 30 minutes"
+    await erasure.erase_checkout(app.database, merchant_id, checkout_id)
+    return None
+
+
+ERASERS: Mapping[str, Erase] = {
+    "payment_links": erase_link,
+    "checkouts": erase_prepared,
+    "registrations": erase_account,
+    "payments": erase_chain,
+}
+"""What is erased, in this order: nothing new begins from a link or a registration once its payments are erased."""
