@@ -56,3 +56,4 @@ class AuditAction(StrEnum):
     SANDBOX_SAVED = "sandbox saved"
     SANDBOX_LOADED = "sandbox loaded"
     PERSON_ERASED = "personal data erased"
+    FACTS_EXPORTED = "facts of the host exported"

@@ -8,6 +8,7 @@ from tollgate.cli import (
     endpoints,
     erasing,
     events,
+    evidence,
     keys,
     listening,
     people,
@@ -21,7 +22,11 @@ from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
-COMMANDS = (serving, people, users, keys, auditing, bank, wallets, webhooks, endpoints, events, listening, triggering, erasing)
+COMMANDS = (
+    *(serving, people, users, keys, auditing, bank, wallets),
+    *(webhooks, endpoints, events, listening, triggering),
+    *(erasing, evidence),
+)
 """The files add their commands when they are imported."""
 
 

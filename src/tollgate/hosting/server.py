@@ -34,6 +34,7 @@ _process_log = logging.getLogger("tollgate.processes")
 
 Work = Callable[[Settings, Sockets], None]
 
+TLS_MINIMUM = ssl.TLSVersion.TLSv1_2
 _LOOK_EVERY_S = 0.5
 _QUICK_DEATH_S = 5.0
 _QUICK_DEATHS_MAX = 5
@@ -190,7 +191,7 @@ def _make_tls(settings: Settings) -> ssl.SSLContext | None:
     if certificate is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.minimum_version = TLS_MINIMUM
     context.load_cert_chain(certificate, key)
     return context
 

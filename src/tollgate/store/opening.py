@@ -52,7 +52,6 @@ _replace = Statement(
     .where(settings.c.name == sa.bindparam("setting"), settings.c.value == sa.bindparam("old"))
     .values(value=sa.bindparam("new"))
 )
-_delete = Statement(sa.delete(settings).where(settings.c.name == sa.bindparam("name")))
 _sum = sa.cast(settings.c.value, WHOLE) + sa.cast(_inserted.excluded.value, WHOLE)
 _adding = _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": sa.cast(_sum, TEXT)})
 _add = Statement(_adding)
