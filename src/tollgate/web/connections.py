@@ -117,10 +117,26 @@ class _Date:
 _date = _Date()
 
 
-def render_reply(reply: request.Reply, *, is_secure: bool, is_last: bool, has_body: bool = True) -> bytes:
-    """Renders an answer; `has_body` is False for HEAD, whose Content-Length is that of GET."""
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+def render_chunk(data: bytes) -> bytes:
+    """Renders a part of a body whose length is not known before its end."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def render_reply(
+    reply: request.Reply, *, is_secure: bool, is_last: bool, has_body: bool = True, is_chunked: bool = False
+) -> bytes:
+    """Renders an answer; `has_body` is False for HEAD, whose Content-Length is that of GET.
+
+    Of an answer in parts, it renders what comes before the first one. Its end is the last chunk, or the end of the
+    connection where the client knows no chunks.
+    """
     parts = [_STATUS_LINES[reply.status], _date.render(), b"content-type: ", reply.content_type, b"\r\n"]
-    if reply.status != _NO_CONTENT:
+    if is_chunked:
+        parts.append(b"transfer-encoding: chunked\r\n")
+    elif reply.status != _NO_CONTENT and reply.chunks is None:
         parts.append(b"content-length: %d\r\n" % len(reply.body))
     parts.append(_FIXED)
     is_fresh = True

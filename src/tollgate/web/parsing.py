@@ -38,6 +38,8 @@ class Head(msgspec.Struct, frozen=True):
     is_last: bool
     """The client wants the connection closed after the answer."""
     expects_continue: bool
+    is_old: bool = False
+    """The client speaks HTTP/1.0, which knows no chunks."""
 
 
 class HeadReader:
@@ -93,6 +95,7 @@ class HeadReader:
             self._read_body_length(is_old=is_old),
             is_old or (connection is not None and b"close" in map(bytes.strip, connection.lower().split(b","))),
             not is_old and headers.get(b"expect", b"").lower() == b"100-continue",
+            is_old,
         )
 
     def on_url(self, url: bytes) -> None:

@@ -6,6 +6,7 @@ read. What a request asks for is not known here.
 """
 
 import asyncio
+from contextlib import aclosing
 from math import inf
 from socket import SO_LINGER, SOL_SOCKET
 from struct import pack
@@ -15,7 +16,7 @@ from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
 from tollgate.values import Refusal, TooSlow
 from tollgate.web import parsing, request
-from tollgate.web.connections import CONTINUE, Connections, render_reply
+from tollgate.web.connections import CONTINUE, LAST_CHUNK, Connections, render_chunk, render_reply
 
 _block = memoryview(bytearray(LIMITS.read_block_bytes))
 """Every read of this process goes here and is copied out before the next one."""
@@ -71,6 +72,9 @@ class HttpConnection(asyncio.BufferedProtocol):
         """Bytes of answers that the client has not taken, when it was last looked at; None when it took all."""
         self._write_deadline = inf
         self._task: asyncio.Task[None] | None = None
+        self._has_room = asyncio.Event()
+        """Is set while the next part of a long answer may be written, and when the client has gone."""
+        self._has_room.set()
         self.was_made = False
         """The TLS handshake has succeeded."""
 
@@ -87,6 +91,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         if self._transport is None:
             return  # A handshake that failed: the connection was never made.
         self._connections.leave(self._peer)
+        self._has_room.set()
         self._transport, self._rest = None, b""
         if self._state == _BODY and self._context is not None:
             self._application.conclude(self._context, None)
@@ -116,9 +121,11 @@ class HttpConnection(asyncio.BufferedProtocol):
         assert self._transport is not None
         self._unsent = self._transport.get_write_buffer_size()
         self._write_deadline = self._loop.time() + LIMITS.write_timeout_s
+        self._has_room.clear()
 
     def resume_writing(self) -> None:
         self._unsent, self._write_deadline = None, inf
+        self._has_room.set()
         if self._state == _ANSWERED:
             self._loop.call_soon(self._go_on)
 
@@ -211,7 +218,11 @@ class HttpConnection(asyncio.BufferedProtocol):
     async def _answer(self, context: request.RequestContext, body: bytes) -> None:
         try:
             reply = await self._application.answer(context, body)
-            self._finish(context, reply)
+            if reply.chunks is None:
+                self._finish(context, reply)
+            else:
+                async with aclosing(reply.chunks):
+                    await self._stream(context, reply)
         finally:
             self._task = None
             if self._transport is None:
@@ -225,21 +236,57 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _finish(self, context: request.RequestContext, reply: request.Reply, *, is_body_unread: bool = False) -> None:
         """Write the answer; afterwards the connection is ready for the next request, or closed."""
-        assert context.head is not None
         if reply.is_reset:
             self._application.conclude(context, None)
             self._reset()
             return
-        is_last = self._is_last or reply.is_last or context.head.is_last or is_body_unread
-        if self._rest and not is_last:
-            is_last = not _begins_request(self._rest)
-        self._context = None
+        is_last = self._is_last_answer(context, reply) or is_body_unread
         self._write(
             render_reply(reply, is_secure=context.is_secure, is_last=is_last, has_body=context.method != "HEAD")
         )
+        self._conclude(context, reply, is_last=is_last, lingers=is_body_unread)
+
+    def _is_last_answer(self, context: request.RequestContext, reply: request.Reply) -> bool:
+        assert context.head is not None
+        is_last = self._is_last or reply.is_last or context.head.is_last
+        return is_last or (bool(self._rest) and not _begins_request(self._rest))
+
+    async def _stream(self, context: request.RequestContext, reply: request.Reply) -> None:
+        """Write an answer in parts, each when the client has taken the one before, so that memory holds one of them."""
+        assert context.head is not None
+        assert reply.chunks is not None
+        is_last = self._is_last_answer(context, reply)
+        is_chunked = not context.head.is_old
+        head = render_reply(reply, is_secure=context.is_secure, is_last=is_last, is_chunked=is_chunked)
+        self._write(head)
+        if context.method != "HEAD":
+            is_whole = False
+            try:
+                async for chunk in reply.chunks:
+                    await self._has_room.wait()
+                    if self._transport is None:
+                        break
+                    # An empty chunk would be the last one.
+                    if chunk:
+                        self._write(render_chunk(chunk) if is_chunked else chunk)
+                else:
+                    is_whole = True
+            except request.BrokenStream:
+                pass
+            if not is_whole:
+                self._application.conclude(context, None)
+                self._reset()
+                return
+            self._write(LAST_CHUNK if is_chunked else b"")
+        self._conclude(context, reply, is_last=is_last or self._is_last)
+
+    def _conclude(
+        self, context: request.RequestContext, reply: request.Reply, *, is_last: bool, lingers: bool = False
+    ) -> None:
+        self._context = None
         self._application.conclude(context, reply)
         if is_last:
-            self._close(lingers=is_body_unread)
+            self._close(lingers=lingers)
         else:
             self._state = _ANSWERED
             self._deadline = self._loop.time() + LIMITS.keep_alive_s

@@ -4,7 +4,7 @@ How they are carried is not known here.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -68,12 +68,18 @@ class Reply(msgspec.Struct, frozen=True):
     """The connection is closed after this reply, because the rest of the request was not read."""
     is_reset: bool = False
     """The connection is reset instead of being answered; only a test host does so, on request."""
+    chunks: AsyncGenerator[bytes, None] | None = None
+    """The body in parts, where it is too long to be held in memory; `body` is then empty."""
 
     def __post_init__(self) -> None:
         for name, value in self.headers:
             if _NO_HEADER.search(value):
                 # Breakage, not a refusal: text of a caller would have become a header of our own.
                 raise ValueError(f"the value of the answer's header {name.decode()} has control characters")
+
+
+class BrokenStream(Exception):
+    """A body ended in the middle, and the reason is logged; the client must not take it for a whole one."""
 
 
 class Access(Enum):

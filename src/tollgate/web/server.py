@@ -4,7 +4,8 @@ Refusals and breakage become answers here and nowhere else.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
 from functools import partial
 from time import perf_counter
 from typing import cast
@@ -22,7 +23,17 @@ from tollgate.operations.reach import check_reach
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.web import parsing, routes
 from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, list_named, recognise
-from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RequestContext, RouteRow, redirect
+from tollgate.web.request import (
+    Access,
+    BrokenStream,
+    Handler,
+    OpenHandler,
+    Reply,
+    Request,
+    RequestContext,
+    RouteRow,
+    redirect,
+)
 from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
 
 _log = logging.getLogger("tollgate.guard")
@@ -61,6 +72,17 @@ def guard_head(
     except Exception:
         return _answer_breakage(context, envelope, clock)
     return None
+
+
+async def guard_chunks(chunks: AsyncGenerator[bytes, None], context: RequestContext) -> AsyncGenerator[bytes, None]:
+    """Yields the parts of a body; an error in the middle is logged and ends it, because its head is sent already."""
+    async with aclosing(chunks):
+        try:
+            async for chunk in chunks:
+                yield chunk
+        except Exception:
+            _log.exception("unhandled error", extra={"ndc": context.ndc, "operation": context.operation})
+            raise BrokenStream from None
 
 
 def guard_upkeep(work: Callable[[], None]) -> bool:
@@ -134,6 +156,8 @@ class Gateway:
 
     async def answer(self, context: RequestContext, body: bytes) -> Reply:
         reply = await guard(self._answer(context, body), context, self._app.envelope, self._app.clock)
+        if reply.chunks is not None:
+            reply = msgspec.structs.replace(reply, chunks=guard_chunks(reply.chunks, context))
         if context.warning:
             reply = msgspec.structs.replace(reply, headers=(*reply.headers, (HEADER, context.warning)))
         return _open_to_origins(reply) if context.is_for_any_origin else reply
