@@ -176,6 +176,22 @@ class Limits:
     """The time after which an erasure that nobody went on with, or that is done, is forgotten."""
     dispute_period: Instant = 180 * DAY
     """The time after a chargeback in which its parties may still ask for what names the shopper."""
+    search_text_length_max: int = 200
+    search_words_max: int = 10
+    search_candidates_max: int = 1000
+    """The number of payments that one page of a search looks at before it asks whether to look further back."""
+    search_batch: int = 200
+    index_batch: int = 100
+    """The number of events that are indexed in one commit."""
+    index_delay: Instant = MINUTE
+    """An event is indexed so long after its time, because a later one may be committed earlier."""
+    tail_events_max: int = 20_000
+    """The number of events that are counted beside the index, until it has caught up."""
+    changed_max: int = 2000
+    saved_views_max: int = 50
+    """The number of saved views of one user for one merchant."""
+    saved_view_name_length_max: int = 60
+    overview_days_max: int = 366
 
     # Chains.
     captures_max: int = 98

@@ -666,6 +666,7 @@ payment_terms = _make_table(
     sa.Column("term", TEXT, primary_key=True),
     sa.Column("created_at", WHOLE, primary_key=True),
     sa.Column("payment_id", TEXT, primary_key=True),
+    sqlite_with_rowid=False,
 )
 
 payment_tallies = _make_table(
@@ -680,6 +681,7 @@ payment_tallies = _make_table(
     sa.Column("currency", TEXT, primary_key=True),
     sa.Column("payments", WHOLE, nullable=False),
     sa.Column("amount", WHOLE, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 journal = _make_table(

@@ -5,7 +5,7 @@ from tollgate.flows.sepa_files import collect
 from tollgate.store import checkouts, events, idempotency, inboxes, links, merchants, simulated_sessions, users
 from tollgate.store import deliveries as store_deliveries
 from tollgate.values import DAY
-from tollgate.workers import deliveries, jobs, metrics, upkeep
+from tollgate.workers import deliveries, indexing, jobs, metrics, upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.upkeep import remove_old
 
@@ -44,6 +44,7 @@ WORKERS = (
     Worker(name="scheduled payments", every_s=0.5, run=jobs.pay_runs),
     Worker(name="reminders", every_s=0.5, run=jobs.send_reminders),
     Worker(name="webhooks", every_s=1.0, run=deliveries.deliver_webhooks),
+    Worker(name="search index", every_s=5.0, run=indexing.keep_index),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),
     Worker(name="bank files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=upkeep.erase_registrations),

@@ -129,6 +129,7 @@ CREATE TABLE payment_terms (
     payment_id TEXT NOT NULL,
     PRIMARY KEY (merchant_id, term, created_at, payment_id)
 )
+ WITHOUT ROWID,
  STRICT;
 
 CREATE TABLE payment_tallies (
@@ -143,6 +144,7 @@ CREATE TABLE payment_tallies (
     amount INTEGER NOT NULL,
     PRIMARY KEY (merchant_id, hour, channel_id, payment_type, brand, result_code, currency)
 )
+ WITHOUT ROWID,
  STRICT;
 
 CREATE TABLE journal (
