@@ -112,14 +112,16 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         base_url=settings.base_url,
         key_path=settings.key_path,
         allows_plain_loopback=settings.allow_plain_loopback,
+        data_folder=settings.data_folder,
         four_eyes=approvals.read_four_eyes(settings.four_eyes, is_live=settings.is_live),
     )
     if settings.is_live:
         return app, wires
-    from tollgate.sandbox import acquirer, simulator
+    from tollgate.sandbox import acquirer, planning, simulator
 
     simulated = simulator.make_simulator(database, keyring, settings.base_url, clock)
-    return msgspec.structs.replace(app, simulator=simulated, disturb=acquirer.Misbehaving), wires
+    planned = planning.PlannedOutcomes()
+    return msgspec.structs.replace(app, simulator=simulated, disturb=acquirer.Misbehaving, planning=planned), wires
 
 
 async def open_host(settings: Settings, *, exclusive: bool) -> Host:

@@ -12,6 +12,7 @@ from tollgate.cli import (
     keys,
     listening,
     people,
+    sandbox,
     serving,
     triggering,
     users,
@@ -25,7 +26,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *(serving, people, users, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence),
+    *(erasing, evidence, sandbox),
 )
 """The files add their commands when they are imported."""
 

@@ -17,6 +17,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import IdempotencyKey, Outcome, Payment, Verdict
 from tollgate.store import authentications, payments
+from tollgate.store.planned_outcomes import Partner
 from tollgate.vault.sealing import make_owner
 from tollgate.vault.signing import hash_once_key, make_once_key, seal_once
 
@@ -108,7 +109,9 @@ async def ask_directory_server(
         now=app.clock.now(),
         notification_url=page_url,
         results_url=f"{app.base_url}/v1/threeDSecure/results/{shopper_token}",
-        simulator_overrides=order.simulator_overrides,
+        simulator_overrides=await app.choose_overrides(
+            Partner.DIRECTORY_SERVER, directory.wire, payment, order.simulator_overrides
+        ),
     )
     answered = await app.converse(conversation, directory.wire, label="authentication request")
     return answered or exchanges.fail_case(asked, exchanges.UNREACHABLE)

@@ -22,6 +22,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Damaged, Unavailable
+from tollgate.store.planned_outcomes import Partner
 from tollgate.values import Conflict, Money, Refusal
 
 
@@ -120,7 +121,9 @@ async def send_follow_up(app: App, request: FollowUp, started: Payment, route: r
         charging.get_wire_word(started),
         route.approved_code,
         is_final=request.is_final,
-        simulator_overrides=request.simulator_overrides,
+        simulator_overrides=await app.choose_overrides(
+            Partner.ACQUIRER, route.wire, started, request.simulator_overrides
+        ),
     )
     return await app.dispatch(exchange, route.wire, label="follow-up request")
 

@@ -5,7 +5,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -20,10 +20,11 @@ from tollgate.operations.dispatch import converse, dispatch
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
-from tollgate.payments.payment import IdempotencyKey, Verdict
+from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
 from tollgate.store.database import Database
+from tollgate.store.planned_outcomes import Partner
 from tollgate.values import Clock, Instant, RandomBytes, system_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import Guard, HttpNotifier, Notifier, Wire
@@ -47,6 +48,14 @@ NO_SCRIPT = Script("", "", b"")
 """The script of an app that serves no shoppers, such as a command's."""
 
 _Told = TypeVar("_Told")
+
+
+class Planning(Protocol):
+    """Knows what was planned for the next messages to the simulated partners of a test host."""
+
+    async def choose_overrides(
+        self, app: "App", partner: Partner, wire: Wire, payment: Payment, sent: Mapping[str, str]
+    ) -> Mapping[str, str]: ...
 
 
 class App(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,9 +90,13 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The address by which browsers and partners reach this host."""
     disturb: Callable[[Wire], Wire] = lambda wire: wire
     """Lets simulator overrides disturb real wires on a test host."""
+    planning: Planning | None = None
+    """What was planned for simulated partners; exists on a test host only."""
     activity: Activity = msgspec.field(default_factory=Activity)
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
+    data_folder: Path | None = None
+    """The folder of the host's files; None for an app that has none."""
     four_eyes: Mapping[ApprovalKind, FourEyesRow] = MappingProxyType({})
     """The actions in the back office that a second person confirms."""
     allows_plain_loopback: bool = False
@@ -103,6 +116,14 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
         """Refuses what a copied store brought from another environment: a live host handles no test, a test host
         nothing real."""
         return self.is_live is (test_mode is None)
+
+    async def choose_overrides(
+        self, partner: Partner, wire: Wire, payment: Payment, sent: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Returns the simulator overrides of a message: those that its request sent, or else what was planned."""
+        if self.planning is None:
+            return sent
+        return await self.planning.choose_overrides(self, partner, wire, payment, sent)
 
     def dispatch(self, exchange: Exchange, wire: Wire, *, label: str, spent_s: float = 0.0) -> Awaitable[Verdict]:
         """Runs an exchange that moves money; `spent_s` of the acquirer's time is gone already."""

@@ -35,6 +35,11 @@ class MerchantCache:
         self._webhooks: dict[str, tuple[Webhook, ...]] = {}
         self._rows: dict[str, Merchant] = {}
 
+    @property
+    def version(self) -> int:
+        """Returns the number of the change up to which the memory is in step with the store."""
+        return self._version
+
     async def refresh(self, database: Database) -> bool:
         """Returns true when something changed."""
         if await get_merchants_version(database) == self._version:

@@ -23,6 +23,7 @@ from tollgate.payments.payment import LATE_DETAIL, NATURES, IdempotencyKey, Natu
 from tollgate.store import payments
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.idempotency import IdempotencyRecord
+from tollgate.store.planned_outcomes import Partner
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, Money, PaymentId, make_id
 
@@ -52,6 +53,9 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     """Charges an order, by the network token of a registered card where there is a usable one."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
+    overrides = await app.choose_overrides(Partner.ACQUIRER, route.wire, started, order.simulator_overrides)
+    if overrides is not order.simulator_overrides:
+        order = msgspec.structs.replace(order, simulator_overrides=overrides)
     means = (
         await network_tokens.use_network_token(app, order, started)
         if started.registration_id

@@ -28,12 +28,15 @@ WORDS = {
 """Status, response code and message by outcome."""
 
 
-async def misbehave(request: WireRequest, timeout_s: float, act: Act) -> WireReply:
-    """Sends a request with the delays and faults that its simulator overrides ask for."""
-    fault = request.simulator_overrides.get("simulatorFault")
+async def misbehave(request: WireRequest, timeout_s: float, act: Act, who: str = "simulator") -> WireReply:
+    """Sends a request with the delays and faults that its simulator overrides ask for.
+
+    who: the beginning of the names of the overrides.
+    """
+    fault = request.simulator_overrides.get(f"{who}Fault")
     if fault == "unsent":
         raise Unsent
-    delay_s = int(request.simulator_overrides.get("simulatorDelay", "0")) / 1000
+    delay_s = int(request.simulator_overrides.get(f"{who}Delay", "0")) / 1000
     if delay_s >= timeout_s:
         # The other side acts, but later than anybody waits.
         await act(request)

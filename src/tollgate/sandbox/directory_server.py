@@ -14,6 +14,7 @@ from tollgate.catalog import brands, shape
 from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
 from tollgate.connectors.exchange import WireReply, WireRequest, encode_message
 from tollgate.connectors.threeds import exchanges, messages
+from tollgate.sandbox.acquirer import misbehave
 from tollgate.sandbox.issuer import Challenge, insert_challenge, locate_challenge
 from tollgate.store.database import Database
 from tollgate.values import Clock, RandomBytes, system_random_bytes
@@ -160,6 +161,9 @@ ANSWERS: Mapping[Behaviour, Answer] = {
 _NOBODY_THERE = Answer("U", "21")
 """A card that wants to ask the shopper, and the shopper is away."""
 
+PLANNED_BEHAVIOUR = "directoryBehaviour"
+"""The override by which the back office plans a behaviour; no request can send it."""
+
 _ENROLLED = (Behaviour.CHALLENGE, Behaviour.FRICTIONLESS, Behaviour.ATTEMPT)
 _FLOWS = {"challenge": Behaviour.CHALLENGE, "frictionless": Behaviour.FRICTIONLESS}
 
@@ -181,7 +185,10 @@ class SimulatedDirectoryServer:
         self._clock = clock
         self._random_bytes = random_bytes
 
-    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        return await misbehave(request, timeout_s, self._act, "directory")
+
+    async def _act(self, request: WireRequest) -> WireReply:
         match request.path:
             case messages.RANGES:
                 reply: messages.PRes | messages.ARes | messages.Erro = self._answer_ranges(request.body)
@@ -281,6 +288,8 @@ class SimulatedDirectoryServer:
 
 def choose_behaviour(question: messages.AReq, simulator_overrides: Mapping[str, str]) -> Behaviour:
     """Chooses by the simulator override, else by the card; a merchant may also request a challenge."""
+    if PLANNED_BEHAVIOUR in simulator_overrides:
+        return Behaviour[simulator_overrides[PLANNED_BEHAVIOUR]]
     flow = _FLOWS.get(simulator_overrides.get("3DS2_flow", ""))
     if flow is not None:
         return flow

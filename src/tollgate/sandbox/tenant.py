@@ -87,6 +87,7 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
     """Finds or makes the sandbox merchant; one of an earlier version is completed."""
     tenant = await find_tenant(database) or await _make_tenant(database, keyring, now)
+    tenant = await _ensure_credential(database, keyring, tenant, now)
     entity_ids = (tenant.entity_id, tenant.lenient_entity_id)
     for channel in await merchants.list_channels(database):
         if channel.id in entity_ids and channel.creditor is None:
@@ -94,6 +95,22 @@ async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> T
     await issuing.ensure_wallets(database, keyring, entity_ids, now)
     await _ensure_administrator(database, keyring, now)
     return tenant
+
+
+async def _ensure_credential(database: Database, keyring: Keyring, tenant: Tenant, now: Instant) -> Tenant:
+    """Makes an access token where the sandbox merchant of a snapshot came to a store that has none of it."""
+    if any(credential.id == tenant.credential_id for credential in await merchants.list_credentials(database)):
+        return tenant
+    owner = next(channel for channel in await merchants.list_channels(database) if channel.id == tenant.entity_id)
+    credential = make_credential(owner.merchant_id, keyring, now).credential
+    await merchants.insert_credential(database, credential)
+    completed = msgspec.structs.replace(tenant, credential_id=credential.id)
+    await _put_tenant(database, completed)
+    return completed
+
+
+async def _put_tenant(database: Database, tenant: Tenant) -> None:
+    await opening.put_setting(database, _SETTING, msgspec.json.encode(tenant).decode())
 
 
 async def _ensure_administrator(database: Database, keyring: Keyring, now: Instant) -> None:
@@ -116,7 +133,7 @@ async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Te
     await merchants.insert_channel(database, lenient)
     await merchants.insert_credential(database, credential)
     tenant = Tenant(entity_id=strict.id, lenient_entity_id=lenient.id, credential_id=credential.id)
-    await opening.put_setting(database, _SETTING, msgspec.json.encode(tenant).decode())
+    await _put_tenant(database, tenant)
     return tenant
 
 

@@ -31,7 +31,7 @@ class PostgresDatabase(database.Probed):
     def __init__(
         self, pool: asyncpg.Pool, make_writers: Callable[[database.WriteHealth], Mapping[str, BatchWriter]]
     ) -> None:
-        self._pool = pool
+        self.pool = pool
         self._health = database.WriteHealth(self._check_write)
         self._writers = make_writers(self._health)
 
@@ -40,7 +40,7 @@ class PostgresDatabase(database.Probed):
         bindings = compiled.bind(params)
 
         async def run(_: int) -> list[Row]:
-            return [tuple(record) for record in await self._pool.fetch(compiled.text, *bindings)]
+            return [tuple(record) for record in await self.pool.fetch(compiled.text, *bindings)]
 
         return await persist(run, is_repeatable=not statement.is_write)
 
@@ -65,7 +65,7 @@ class PostgresDatabase(database.Probed):
 
     async def find_trouble(self) -> str | None:
         try:
-            await self._ask_live_connection(lambda: self._pool.fetchval(READ_REVISION))
+            await self._ask_live_connection(lambda: self.pool.fetchval(READ_REVISION))
         except FAULTS as fault:
             return f"the database cannot be reached ({type(fault).__name__})"
         return await self._health.find_trouble() if self._writers else None
@@ -95,7 +95,7 @@ class PostgresDatabase(database.Probed):
     async def close(self) -> None:
         for writer in self._writers.values():
             await writer.close()
-        await self._pool.close()
+        await self.pool.close()
 
     def _refuse_reader(self) -> None:
         if not self._writers:
@@ -104,7 +104,7 @@ class PostgresDatabase(database.Probed):
     async def _write_unit(self, bound: Sequence[tuple[str, Sequence[Any], int | None]]) -> bool:
         is_committing = False
         try:
-            async with self._pool.acquire() as connection, connection.transaction():
+            async with self.pool.acquire() as connection, connection.transaction():
                 for text, bindings, rows in bound:
                     status = await connection.execute(text, *bindings)
                     if rows is not None and int(status.rpartition(" ")[2]) != rows:

@@ -114,6 +114,15 @@ _index_where(
     payments.c.id,
     where=payments.c.lifecycle_id.is_not(None),
 )
+# Holds only payments by a registration, so no other pays for it.
+_index_where(
+    "payments_by_registration",
+    payments.c.merchant_id,
+    payments.c.registration_id,
+    payments.c.created_at,
+    payments.c.id,
+    where=payments.c.registration_id.is_not(None),
+)
 # Holds only what is in flight: rows leave it by being completed.
 _index_where("payments_in_flight", payments.c.deadline_at, where=sa.text(STARTED))
 
@@ -391,6 +400,7 @@ _index_where(
     registrations.c.fingerprint,
     where=registrations.c.fingerprint.is_not(None),
 )
+sa.Index("registrations_by_time", registrations.c.merchant_id, registrations.c.created_at, registrations.c.id)
 # Holds only what has an account: rows leave it by being wiped.
 _index_where("registrations_kept", registrations.c.keep_until, where=sa.text(OPEN_REGISTRATION))
 
@@ -417,6 +427,7 @@ schedules = _make_table(
     sa.Column("mac", BYTES),
 )
 sa.Index("schedules_by_series", schedules.c.merchant_id, schedules.c.series_id)
+sa.Index("schedules_by_time", schedules.c.merchant_id, schedules.c.created_at, schedules.c.id)
 sa.Index("schedules_by_registration", schedules.c.merchant_id, schedules.c.registration_id)
 _index_where("schedules_due", schedules.c.next_at, where=sa.text(ACTIVE_SCHEDULE))
 
@@ -709,3 +720,18 @@ evidence = _make_table(
     sa.Column("sealed_content", BYTES, nullable=False),
 )
 sa.Index("evidence_by_payment", evidence.c.merchant_id, evidence.c.payment_id)
+
+planned_outcomes = _make_table(
+    "planned_outcomes",
+    # What the next messages to a simulated partner meet; empty on a live host. Ids begin with the time.
+    *_make_key(),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("partner", TEXT, nullable=False),
+    # Empty for all types.
+    sa.Column("payment_type", TEXT, nullable=False),
+    sa.Column("overrides", TEXT, nullable=False),
+    sa.Column("planned", WHOLE, nullable=False),
+    sa.Column("left", WHOLE, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("created_by", TEXT, nullable=False),
+)

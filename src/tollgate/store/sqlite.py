@@ -77,7 +77,7 @@ WRITER_PRAGMAS = (
     "PRAGMA cache_size = -65536",
     "PRAGMA temp_store = MEMORY",
 )
-_READER_PRAGMAS = ("PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0", "PRAGMA cache_size = -16384")
+READER_PRAGMAS = ("PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0", "PRAGMA cache_size = -16384")
 
 # The disk, not a row, is to blame: nobody may be told that anything is durable, and trying again row by row could turn
 # a failed flush into a false success.
@@ -115,6 +115,10 @@ class SqliteDatabase(database.Probed):
             self._execute = writer.cursor().execute
             # The loop does not wait for other processes; the thread does.
             writer.set_busy_timeout(0)
+
+    @property
+    def path(self) -> Path:
+        return Path(self._quick_reader.filename)
 
     async def fetch(self, statement: statements.Statement, params: Mapping[str, Any]) -> list[Row]:
         compiled = statement.compiled_for(statements.Dialect.SQLITE)
@@ -273,7 +277,7 @@ async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool, must_exis
     lock = _take_lock(path) if exclusive else None
     try:
         writer = None if read_only else await asyncio.to_thread(_open_writer, path)
-        readers = [_open(path, _READER_PRAGMAS) for _ in range(READERS + 1)]
+        readers = [open_connection(path, READER_PRAGMAS) for _ in range(READERS + 1)]
     except BaseException:
         if lock is not None:
             os.close(lock)
@@ -289,7 +293,7 @@ def _refuse_missing(path: Path) -> None:
             f"there is no store {place.name} in {place.parent}: name the server's folder with --data, or its database "
             "with --database; a new store is made by `tollgate serve` or `tollgate migrate`"
         )
-    reader = _open(path, _READER_PRAGMAS)
+    reader = open_connection(path, READER_PRAGMAS)
     try:
         refuse_old_schema(_read_revision(reader), str(place))
     except apsw.Error as fault:
@@ -324,12 +328,12 @@ def _open_new(path: Path) -> apsw.Connection:
     """Opens a file that may be new: SQLite does not wait where several change its way of journalling at once."""
     for _ in range(_OPENINGS_MAX):
         with suppress(database.Unavailable):
-            return _open(path, WRITER_PRAGMAS)
+            return open_connection(path, WRITER_PRAGMAS)
         time.sleep(_OPENING_PAUSE_S)
-    return _open(path, WRITER_PRAGMAS)
+    return open_connection(path, WRITER_PRAGMAS)
 
 
-def _open(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
+def open_connection(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)

@@ -163,3 +163,23 @@ CREATE TABLE evidence (
 );
 
 CREATE INDEX evidence_by_payment ON evidence (merchant_id, payment_id);
+
+CREATE TABLE planned_outcomes (
+    merchant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    partner TEXT NOT NULL,
+    payment_type TEXT NOT NULL,
+    overrides TEXT NOT NULL,
+    planned BIGINT NOT NULL,
+    "left" BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    created_by TEXT NOT NULL,
+    PRIMARY KEY (merchant_id, id)
+);
+
+CREATE INDEX payments_by_registration ON payments (merchant_id, registration_id, created_at, id) WHERE registration_id IS NOT NULL;
+
+CREATE INDEX registrations_by_time ON registrations (merchant_id, created_at, id);
+
+CREATE INDEX schedules_by_time ON schedules (merchant_id, created_at, id);

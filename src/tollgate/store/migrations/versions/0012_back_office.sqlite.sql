@@ -177,3 +177,24 @@ CREATE TABLE evidence (
  STRICT;
 
 CREATE INDEX evidence_by_payment ON evidence (merchant_id, payment_id);
+
+CREATE TABLE planned_outcomes (
+    merchant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    partner TEXT NOT NULL,
+    payment_type TEXT NOT NULL,
+    overrides TEXT NOT NULL,
+    planned INTEGER NOT NULL,
+    "left" INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    PRIMARY KEY (merchant_id, id)
+)
+ STRICT;
+
+CREATE INDEX payments_by_registration ON payments (merchant_id, registration_id, created_at, id) WHERE registration_id IS NOT NULL;
+
+CREATE INDEX registrations_by_time ON registrations (merchant_id, created_at, id);
+
+CREATE INDEX schedules_by_time ON schedules (merchant_id, created_at, id);

@@ -1,0 +1,53 @@
+"""Whole tables of an embedded database, read and replaced by their own connection. `copying` chooses the tables."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from itertools import islice
+
+import apsw
+import sqlalchemy as sa
+
+from tollgate.store.copying import Batch, delete_all, get_table, list_final_writes, select_all
+from tollgate.store.database import Damaged, Unavailable
+from tollgate.store.sqlite import READER_PRAGMAS, WRITER_PRAGMAS, SqliteDatabase, open_connection
+from tollgate.store.statements import Dialect, Statement
+
+_ROWS_MAX = 200
+
+
+async def read_tables(database: SqliteDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[Batch]:
+    """Reads within one transaction, which sees nothing that is written meanwhile."""
+    reader = await asyncio.to_thread(open_connection, database.path, READER_PRAGMAS)
+    try:
+        reader.execute("BEGIN")
+        for table in tables:
+            cursor = reader.execute(select_all(table, Dialect.SQLITE))
+            while rows := await asyncio.to_thread(lambda rows: list(islice(rows, _ROWS_MAX)), cursor):
+                yield table.name, rows
+    finally:
+        reader.close()
+
+
+async def replace_tables(database: SqliteDatabase, batches: AsyncIterator[Batch], tables: Sequence[sa.Table]) -> int:
+    """Replaces all or nothing: a fault leaves the transaction open, and it ends with the connection."""
+    writer = await asyncio.to_thread(open_connection, database.path, WRITER_PRAGMAS)
+    written = 0
+    try:
+        await asyncio.to_thread(writer.execute, "BEGIN IMMEDIATE")
+        for table in tables:
+            await asyncio.to_thread(writer.execute, delete_all(table, Dialect.SQLITE))
+        async for name, rows in batches:
+            inserting = Statement(sa.insert(get_table(name)).values()).compiled_for(Dialect.SQLITE).text
+            await asyncio.to_thread(writer.executemany, inserting, rows)
+            written += len(rows)
+        for write in list_final_writes():
+            compiled = write.statement.compiled_for(Dialect.SQLITE)
+            writer.execute(compiled.text, compiled.bind(write.params))
+        await asyncio.to_thread(writer.execute, "COMMIT")
+    except apsw.BusyError:
+        raise Unavailable("another process kept the database busy") from None
+    except apsw.Error as fault:
+        raise Damaged(f"the database file cannot be written ({type(fault).__name__})") from None
+    finally:
+        writer.close()
+    return written
