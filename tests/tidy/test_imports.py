@@ -29,6 +29,7 @@ from tidy.source_tree import (
 )
 
 NEIGHBOURS = {
+    ("sandbox", "office"): "the simulator is a page of the back office, and only a test host may have it",
     ("vault", "payments"): "the vault seals what payments describes, and its functions take and return those values",
 }
 """Packages of one rank that may import each other all the same: (importer, imported) and the reason."""

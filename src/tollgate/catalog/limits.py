@@ -153,11 +153,18 @@ class Limits:
     """The time for which a second factor counts as fresh."""
     approval_lifetime: Instant = 3 * DAY
     approvals_shown: int = 100
+    snapshots_max: int = 20
+    """The number of snapshots of a sandbox that the back office stores."""
+    snapshot_bytes_max: int = 64 * 1024 * 1024
+    """A larger snapshot is not sent to a browser."""
     user_name_length_max: int = 64
     users_max: int = 10_000
     passkeys_max: int = 20
     """The passkeys of one user."""
     passkey_challenge_lifetime: Instant = 5 * MINUTE
+    office_search_length_max: int = 255
+    payments_shown: int = 50
+    """The number of payments on the page of a checkout, registration or schedule."""
     office_page: int = 50
     """The number of rows on one page of a list."""
     tokens_per_merchant_max: int = 200

@@ -7,6 +7,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -38,7 +39,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 _encode = msgspec.msgpack.Encoder().encode
 _read_header = msgspec.msgpack.Decoder(Header).decode
-_read_batch = msgspec.msgpack.Decoder(tuple[str, list[tuple[int | str | bytes | None, ...]]]).decode
+_read_batch = msgspec.msgpack.Decoder(tuple[str, list[tuple[Any, ...]]]).decode
 
 
 def refuse_live(app: App) -> None:
@@ -53,9 +54,9 @@ def refuse(text: str) -> Refusal:
 async def save_snapshot(app: App, path: Path) -> int:
     """Writes the file in one step and returns its number of rows; a fault leaves no half file and the old one whole."""
     refuse_live(app)
-    draft = path.with_name(f".{path.name}.new")
+    # A name of its own, because two may save under the same name at once.
+    draft = path.with_name(f".{path.name}.{app.random_bytes(4).hex()}")
     try:
-        draft.unlink(missing_ok=True)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
         try:
             with os.fdopen(descriptor, "wb") as file:

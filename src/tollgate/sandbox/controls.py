@@ -23,7 +23,7 @@ from tollgate.store.opening import add_to_setting
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
 from tollgate.workers import CLOCK_OFFSET
 
-_ADVANCE_S_MAX = 100 * 366 * 24 * 3600
+ADVANCE_S_MAX = 100 * 366 * 24 * 3600
 
 
 ROUTES = Routes()
@@ -39,12 +39,17 @@ async def read_clock(_request: Request, app: App) -> Reply:
 async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
     """Moves the time of this test host forward by `advance` seconds."""
     sent = [value for name, value in request.pairs if name == "advance"]
-    if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > _ADVANCE_S_MAX:
-        _refuse("advance", f"must be a whole number of seconds from 0 to {_ADVANCE_S_MAX}", sent[0] if sent else None)
-    offset = await add_to_setting(app.database, CLOCK_OFFSET, int(sent[0]) * values.SECOND)
+    if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > ADVANCE_S_MAX:
+        _refuse("advance", f"must be a whole number of seconds from 0 to {ADVANCE_S_MAX}", sent[0] if sent else None)
+    await move_clock(app, int(sent[0]))
+    return _answer_time(app.clock.now())
+
+
+async def move_clock(app: App, seconds: int) -> None:
+    """Moves the time forward; the other processes follow within a second."""
+    offset = await add_to_setting(app.database, CLOCK_OFFSET, seconds * values.SECOND)
     if isinstance(app.clock, values.SystemClock):
         app.clock.offset = offset
-    return _answer_time(app.clock.now())
 
 
 def _answer_time(now: values.Instant) -> Reply:

@@ -28,10 +28,10 @@ async def read_tables(database: PostgresDatabase, tables: Sequence[sa.Table]) ->
             async for record in connection.cursor(select_all(table, Dialect.POSTGRESQL), prefetch=_ROWS_MAX):
                 rows.append(tuple(record))
                 if len(rows) == _ROWS_MAX:
-                    yield table.name, rows
+                    yield str(table.name), rows
                     rows = []
             if rows:
-                yield table.name, rows
+                yield str(table.name), rows
 
 
 async def replace_tables(database: PostgresDatabase, batches: AsyncIterator[Batch], tables: Sequence[sa.Table]) -> int:

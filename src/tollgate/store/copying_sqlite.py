@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from itertools import islice
+from typing import Any
 
 import apsw
 import sqlalchemy as sa
@@ -23,7 +24,7 @@ async def read_tables(database: SqliteDatabase, tables: Sequence[sa.Table]) -> A
         for table in tables:
             cursor = reader.execute(select_all(table, Dialect.SQLITE))
             while rows := await asyncio.to_thread(lambda rows: list(islice(rows, _ROWS_MAX)), cursor):
-                yield table.name, rows
+                yield str(table.name), rows
     finally:
         reader.close()
 
@@ -37,8 +38,7 @@ async def replace_tables(database: SqliteDatabase, batches: AsyncIterator[Batch]
         for table in tables:
             await asyncio.to_thread(writer.execute, delete_all(table, Dialect.SQLITE))
         async for name, rows in batches:
-            inserting = Statement(sa.insert(get_table(name)).values()).compiled_for(Dialect.SQLITE).text
-            await asyncio.to_thread(writer.executemany, inserting, rows)
+            await asyncio.to_thread(writer.executemany, _insert(get_table(name)), rows)
             written += len(rows)
         for write in list_final_writes():
             compiled = write.statement.compiled_for(Dialect.SQLITE)
@@ -51,3 +51,8 @@ async def replace_tables(database: SqliteDatabase, batches: AsyncIterator[Batch]
     finally:
         writer.close()
     return written
+
+
+def _insert(table: sa.Table) -> str:
+    values: dict[str, Any] = {column.name: sa.bindparam(column.name) for column in table.columns}
+    return Statement(sa.insert(table).values(values)).compiled_for(Dialect.SQLITE).text

@@ -1,0 +1,262 @@
+"""Lists of checkouts, registrations, schedules and bank files: one table of rows, one page for all.
+
+The pages of single ones are in modules of their own.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import IntEnum
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.permissions import Permission
+from tollgate.office import bank_files, checkouts, registrations, schedules
+from tollgate.office.bank_files import SCHEMES
+from tollgate.office.checkouts import CHECKOUT_TONES, find_money, get_reference
+from tollgate.office.registrations import REGISTRATION_TONES, describe_account
+from tollgate.office.schedules import SCHEDULE_TONES, describe_plan
+from tollgate.office.showing import show_amount, show_badge, show_time
+from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, refuse_field
+from tollgate.payments.checkout import Checkout, CheckoutState
+from tollgate.payments.registration import Registration, RegistrationState
+from tollgate.payments.reporting import Place
+from tollgate.payments.schedule import Schedule, ScheduleState
+from tollgate.store import listings
+from tollgate.store import schedules as store_schedules
+from tollgate.store.bank_files import BANK_FILES, BankFile
+from tollgate.store.checkouts import find_checkout
+from tollgate.store.registrations import find_registration
+from tollgate.store.schedules import find_schedule
+from tollgate.values import hide_checkout_ids
+from tollgate.web.request import Reply
+
+ROUTES = OfficeRoutes()
+for _module in (checkouts, registrations, schedules, bank_files):
+    ROUTES.extend(_module.ROUTES)
+    ROUTES.pages.extend(_module.ROUTES.pages)
+
+_PLACE_LENGTH = 8
+
+Cells = list[object]
+"""The first cell is the text of the link."""
+
+
+class ListRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One list and its columns."""
+
+    path: str
+    title: str
+    heads: tuple[str, ...]
+    render: Callable[[Visit, Any], Cells]
+    get_name: Callable[[Any], str]
+    """Returns the last word of the path of a row's own page."""
+    listing: listings.Listing[Any]
+    states: type[IntEnum] | None
+    search: Callable[[Visit, str], Awaitable[Sequence[Any]]]
+    hint: str
+    """What can be searched for."""
+    empty: str
+    """Says what to do while there are none."""
+
+
+def _name_channel(visit: Visit, channel_id: str) -> str:
+    channel = visit.app.merchants.find_channel(channel_id)
+    return channel_id if channel is None else channel.name
+
+
+def _show_state(state: IntEnum, tones: Mapping[Any, str]) -> object:
+    return show_badge(state.name.lower(), tones.get(state, ""))
+
+
+def _render_checkout(visit: Visit, row: Checkout) -> Cells:
+    money = find_money(visit.app, row)
+    return [
+        hide_checkout_ids(row.id),
+        show_time(row.created_at),
+        _show_state(row.state, CHECKOUT_TONES),
+        row.kind,
+        "" if money is None else show_amount(money.hundredths, money.currency),
+        row.attempts,
+        show_time(row.expires_at),
+        _name_channel(visit, row.channel_id),
+    ]
+
+
+def _render_registration(visit: Visit, row: Registration) -> Cells:
+    return [
+        row.id,
+        show_time(row.created_at),
+        _show_state(row.state, REGISTRATION_TONES),
+        row.brand,
+        describe_account(row),
+        show_time(row.used_at),
+        _name_channel(visit, row.channel_id),
+    ]
+
+
+def _render_schedule(visit: Visit, row: Schedule) -> Cells:
+    return [
+        row.id,
+        show_time(row.created_at),
+        _show_state(row.state, SCHEDULE_TONES),
+        show_amount(row.money.hundredths, row.money.currency),
+        describe_plan(row),
+        show_time(row.next_at),
+        _name_channel(visit, row.channel_id),
+    ]
+
+
+def _render_bank_file(visit: Visit, row: BankFile) -> Cells:
+    return [
+        row.id,
+        show_time(row.created_at),
+        SCHEMES.get(row.scheme, row.scheme),
+        row.due_on,
+        row.entries,
+        show_amount(row.total, row.currency),
+        show_time(row.exported_at),
+        _name_channel(visit, row.channel_id),
+    ]
+
+
+async def _search_payments(visit: Visit, text: str) -> list[Any]:
+    ids = [channel.id for channel in visit.list_channels()]
+    merchant_id = visit.get_merchant().id
+    return [*await listings.list_transaction_payments(visit.app.database, merchant_id, ids, text, LIMITS.office_page)]
+
+
+async def _search_checkouts(visit: Visit, text: str) -> Sequence[Checkout]:
+    ids = [text, *[payment.checkout_id for payment in await _search_payments(visit, text)]]
+    return await _find_each(visit, find_checkout, ids)
+
+
+async def _search_registrations(visit: Visit, text: str) -> Sequence[Registration]:
+    ids = [text, *[payment.registration_id for payment in await _search_payments(visit, text)]]
+    return await _find_each(visit, find_registration, ids)
+
+
+async def _search_schedules(visit: Visit, text: str) -> Sequence[Schedule]:
+    merchant_id = visit.get_merchant().id
+    found = await store_schedules.list_schedules(visit.app.database, merchant_id, text, LIMITS.office_page)
+    return [*await _find_each(visit, find_schedule, [text]), *found]
+
+
+async def _search_bank_files(visit: Visit, text: str) -> Sequence[BankFile]:
+    return await _find_each(visit, BANK_FILES.find, [text])
+
+
+async def _find_each(visit: Visit, find: Callable[..., Awaitable[Any]], ids: Sequence[str | None]) -> list[Any]:
+    """Finds rows by their ids, each once."""
+    database, merchant_id = visit.app.database, visit.get_merchant().id
+    found = [await find(database, merchant_id, each) for each in dict.fromkeys(filter(None, ids))]
+    return [each for each in found if each is not None]
+
+
+LISTS = (
+    ListRow(
+        path="checkouts",
+        title="Checkouts",
+        heads=("Checkout", "Created", "State", "Kind", "Amount", "Attempts", "Expires", "Channel"),
+        render=_render_checkout,
+        get_name=get_reference,
+        listing=listings.CHECKOUT_LISTING,
+        states=CheckoutState,
+        search=_search_checkouts,
+        hint="The id of a checkout, or the merchantTransactionId of its payment.",
+        empty="Prepare one with POST /v1/checkouts, or pay in the demo shop of a test host.",
+    ),
+    ListRow(
+        path="registrations",
+        title="Registrations",
+        heads=("Registration", "Created", "State", "Brand", "Account", "Last use", "Channel"),
+        render=_render_registration,
+        get_name=lambda row: row.id,
+        listing=listings.REGISTRATION_LISTING,
+        states=RegistrationState,
+        search=_search_registrations,
+        hint="The id of a registration, or the merchantTransactionId of a payment with it.",
+        empty="Send createRegistration=true with a payment, or an account to POST /v1/registrations.",
+    ),
+    ListRow(
+        path="schedules",
+        title="Schedules",
+        heads=("Schedule", "Created", "State", "Amount", "Plan", "Next run", "Channel"),
+        render=_render_schedule,
+        get_name=lambda row: row.id,
+        listing=listings.SCHEDULE_LISTING,
+        states=ScheduleState,
+        search=_search_schedules,
+        hint="The id of a schedule or of its registration.",
+        empty="Charge a registration by a plan with POST /scheduling/v1/schedules.",
+    ),
+    ListRow(
+        path="bank-files",
+        title="Bank files",
+        heads=("File", "Created", "Kind", "Due on", "Entries", "Sum", "Exported", "Channel"),
+        render=_render_bank_file,
+        get_name=lambda row: row.id,
+        listing=listings.BANK_FILE_LISTING,
+        states=None,
+        search=_search_bank_files,
+        hint="The id of a file.",
+        empty="Approved direct debits and credits are put into files a few days before they are due.",
+    ),
+)
+
+
+async def show_list(row: ListRow, visit: Visit) -> Reply:
+    """Lists the newest rows, or those that a search finds; only of channels that the user may see."""
+    channel_ids = [channel.id for channel in visit.list_channels()]
+    text, following = visit.find("q")[: LIMITS.office_search_length_max], None
+    state = _read_state(visit, row)
+    if text:
+        known = set(channel_ids)
+        found = [each for each in await row.search(visit, text) if each.channel_id in known]
+        if row.path == "checkouts" and [each.id for each in found] == [text]:
+            # The id is enough to pay, so the page that shows the checkout does not have it.
+            return visit.go(f"{visit.base}/checkouts/{get_reference(found[0])}")
+    else:
+        found, following = await row.listing.list_page(
+            visit.app.database,
+            visit.get_merchant().id,
+            channel_ids,
+            before=_read_place(visit),
+            state=state,
+            limit=LIMITS.office_page,
+        )
+    return visit.render(
+        "list.html",
+        title=row.title,
+        row=row,
+        rows=[(f"{visit.base}/{row.path}/{row.get_name(each)}", row.render(visit, each)) for each in found],
+        text=text,
+        state="" if state is None else str(state),
+        states=[("", "all"), *[(str(int(each)), each.name.lower()) for each in row.states or ()]],
+        # A part of the id is enough to tell rows of one instant apart, and no credential.
+        following=None if following is None else f"{following.at}.{following.id[:_PLACE_LENGTH]}",
+        is_first=not visit.find("before"),
+    )
+
+
+def _read_state(visit: Visit, row: ListRow) -> int | None:
+    text = visit.find("state")
+    if not text or row.states is None:
+        return None
+    if text not in {str(int(each)) for each in row.states}:
+        raise refuse_field("state", "must be one of those listed")
+    return int(text)
+
+
+def _read_place(visit: Visit) -> Place | None:
+    at, _, last_id = visit.find("before").partition(".")
+    if not at:
+        return None
+    if not (at.isascii() and at.isdigit() and len(at) < len(str(2**63))):
+        raise refuse_field("before", "must be the end of another page")
+    return Place(int(at), last_id)
+
+
+for _row in LISTS:
+    ROUTES.add("GET", f"{OF_MERCHANT}/{_row.path}", Permission.VIEW_PAYMENTS)(partial(show_list, _row))
