@@ -14,6 +14,7 @@ from tollgate.office.routes import ROUTES as OFFICE_ROUTES
 from tollgate.operations import approvals, build_number
 from tollgate.operations.app import App
 from tollgate.operations.caches import MerchantCache
+from tollgate.operations.journal import JournalLines
 from tollgate.payments import checkout, registration, schedule
 from tollgate.store import merchants, opening
 from tollgate.store.database import Database
@@ -27,6 +28,7 @@ from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
 
 _log = logging.getLogger("tollgate.wire")
 
+_LOGS = "tollgate"
 BASE_URL = "base_url"
 
 
@@ -72,8 +74,10 @@ class Host(msgspec.Struct, frozen=True):
     """The gateway of the port that serves metrics alone."""
     loop: Loop
     wires: Wires
+    lines: JournalLines
 
     async def close(self) -> None:
+        logging.getLogger(_LOGS).removeHandler(self.lines)
         await self.loop.stop()
         await self.wires.close()
         await self.app.database.close()
@@ -139,7 +143,9 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     proxies = callers.Proxies(settings.trusted_proxy)
     gateway = server.Gateway(app, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
     loop = Loop(app, WORKERS)
-    return Host(app, gateway, server.Gateway(app, (host.METRICS,), throttles), loop, wires)
+    lines = JournalLines(app.journal, clock.now)
+    logging.getLogger(_LOGS).addHandler(lines)
+    return Host(app, gateway, server.Gateway(app, (host.METRICS,), throttles), loop, wires, lines)
 
 
 def join_routes(settings: Settings) -> tuple[request.RouteRow, ...]:

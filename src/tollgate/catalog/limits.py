@@ -157,6 +157,21 @@ class Limits:
     """The number of snapshots of a sandbox that the back office stores."""
     snapshot_bytes_max: int = 64 * 1024 * 1024
     """A larger snapshot is not sent to a browser."""
+    journal_new_max: int = 2000
+    """The number of messages and log lines of a process that are not masked yet."""
+    journal_masked_max: int = 10_000
+    journal_batch: int = 200
+    journal_lifetime: Instant = 30 * DAY
+    journal_shown: int = 200
+    """The number of messages, and of log lines, on the page of one payment."""
+    chain_shown: int = 100
+    disputes_shown: int = 50
+    dispute_lifetime: Instant = 20 * DAY
+    """The time after a chargeback in which it can be contested."""
+    evidence_bytes_max: int = 5 * 1024 * 1024
+    evidence_per_dispute_max: int = 20
+    record_file_bytes_max: int = 5 * 1024 * 1024
+    record_lines_max: int = 10_000
     user_name_length_max: int = 64
     users_max: int = 10_000
     passkeys_max: int = 20

@@ -113,7 +113,7 @@ async def ask_directory_server(
             Partner.DIRECTORY_SERVER, directory.wire, payment, order.simulator_overrides
         ),
     )
-    answered = await app.converse(conversation, directory.wire, label="authentication request")
+    answered = await app.converse(conversation, directory.wire, about=payment, label="authentication request")
     return answered or exchanges.fail_case(asked, exchanges.UNREACHABLE)
 
 

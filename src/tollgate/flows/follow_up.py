@@ -125,7 +125,7 @@ async def send_follow_up(app: App, request: FollowUp, started: Payment, route: r
             Partner.ACQUIRER, route.wire, started, request.simulator_overrides
         ),
     )
-    return await app.dispatch(exchange, route.wire, label="follow-up request")
+    return await app.dispatch(exchange, route.wire, about=started, label="follow-up request")
 
 
 async def record_fact(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:

@@ -56,7 +56,9 @@ async def reverse_doubtful(app: App, job: jobs.Job, payment: Payment, route: rou
     """Reverses a payment that was answered as failed, and no other, whatever the job says."""
     if payment.state is not State.DECLINED:
         raise signing.TamperedRow(f"job {job.id} reverses a payment that did not fail: run `tollgate verify`")
-    verdict = await app.dispatch(route.connector.reverse(payment.id), route.wire, label="reversal request")
+    verdict = await app.dispatch(
+        route.connector.reverse(payment.id), route.wire, about=payment, label="reversal request"
+    )
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(app, payment, verdict)
@@ -82,7 +84,7 @@ async def resolve_open(app: App, job: jobs.Job, payment: Payment, route: routes.
             is_final=follow_ups.says_final(payment.echo),
             was_accepted=payment.state is State.WAITING,
         )
-    answered = await app.dispatch(exchange, route.wire, label="recovery request")
+    answered = await app.dispatch(exchange, route.wire, about=payment, label="recovery request")
     verdict = await charging.check_lateness(app, payment, answered)
     if verdict.outcome not in DECIDED:
         return False

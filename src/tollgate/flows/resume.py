@@ -12,11 +12,12 @@ from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.contract import orders, shopper_urls
 from tollgate.flows.authenticate import ask_directory_server, make_method_url, make_secret_name, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
-from tollgate.operations import charging, checkouts, routes, signing
+from tollgate.operations import charging, checkouts, journal, routes, signing
 from tollgate.operations.app import App
 from tollgate.payments import authentication
 from tollgate.payments.accounts import CardAccount
@@ -114,7 +115,7 @@ async def ask_provider(app: App, payment: Payment) -> Verdict | None:
     channel = app.merchants.get_channel(payment.channel_id)
     route = routes.choose_route(app, channel, payment.test_mode, payment.brand)
     question = route.connector.inquire(payment.id, route.approved_code)
-    answered = await app.dispatch(question, route.wire, label="inquiry on return")
+    answered = await app.dispatch(question, route.wire, about=payment, label="inquiry on return")
     verdict = await charging.check_lateness(app, payment, answered)
     if verdict.outcome in DECIDED:
         await app.database.write(
@@ -302,6 +303,13 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
     row = await _find_row(app, token)
     if token is None or row is None or not compare_digest(row.body.results_hash, hash_once_key(token.key)):
         return exchanges.answer_result(body, None, accepted=False)
+    answer = await _take_challenge_result(app, row, body)
+    about, request = journal.About(row.merchant_id, row.id), WireRequest(path="RReq", body=body, key="")
+    app.journal.note_message(app.clock.now(), about, "challenge result", request, WireReply(200, answer))
+    return answer
+
+
+async def _take_challenge_result(app: App, row: authentication.AuthenticationRow, body: bytes) -> bytes:
     result = exchanges.read_result(body, row.body) if row.stage is authentication.Stage.CHALLENGED else None
     if result is None or row.expires_at <= app.clock.now():
         return exchanges.answer_result(body, row.body, accepted=False)

@@ -108,7 +108,7 @@ async def _remove(app: App, job: jobs.Job, row: _Row) -> bool:
         # The vault that issued it has no address now; it is asked once there is one.
         return registration.network_token is None and await jobs.finish_job(app.database, job)
     removal = tokens.remove(registration.id, requestor=vault.terms.requestor_id)
-    is_removed = await app.converse(removal, vault.wire, label="token removal")
+    is_removed = await app.converse(removal, vault.wire, about=registration, label="token removal")
     return await jobs.finish_job(app.database, job) if is_removed else False
 
 
@@ -126,7 +126,7 @@ async def _ask(app: App, row: _Row) -> tokens.TokenAnswer | None:
     question = _choose_question(app, registration, sealed_account, vault.terms.requestor_id)
     if question is None:
         return None
-    answer = await app.converse(question, vault.wire, label="token request")
+    answer = await app.converse(question, vault.wire, about=registration, label="token request")
     return answer or tokens.TokenAnswer(state=TokenState.REFUSED, reason=tokens.SILENT)
 
 

@@ -16,7 +16,8 @@ from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.connectors.exchange import Conversation, Exchange
 from tollgate.contract.answers import Envelope
 from tollgate.operations.caches import CardRangeCache, MerchantCache
-from tollgate.operations.dispatch import converse, dispatch
+from tollgate.operations.dispatch import Note, converse, dispatch
+from tollgate.operations.journal import Journal, Subject
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
@@ -93,6 +94,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     planning: Planning | None = None
     """What was planned for simulated partners; exists on a test host only."""
     activity: Activity = msgspec.field(default_factory=Activity)
+    journal: Journal = msgspec.field(default_factory=Journal)
+    """Notes messages and log lines for the back office."""
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
     data_folder: Path | None = None
@@ -125,17 +128,30 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
             return sent
         return await self.planning.choose_overrides(self, partner, wire, payment, sent)
 
-    def dispatch(self, exchange: Exchange, wire: Wire, *, label: str, spent_s: float = 0.0) -> Awaitable[Verdict]:
+    def dispatch(
+        self, exchange: Exchange, wire: Wire, *, about: Subject, label: str, spent_s: float = 0.0
+    ) -> Awaitable[Verdict]:
         """Runs an exchange that moves money; `spent_s` of the acquirer's time is gone already."""
         timeout_s = self.acquirer_timeout_s - spent_s
-        return dispatch(exchange, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
+        note = self._make_note(about, label)
+        return dispatch(exchange, wire, timeout_s=timeout_s, label=label, probe=self.database.probe, note=note)
 
     def converse(
-        self, conversation: Conversation[_Told], wire: Wire, *, label: str, timeout_s: float | None = None
+        self,
+        conversation: Conversation[_Told],
+        wire: Wire,
+        *,
+        about: Subject,
+        label: str,
+        timeout_s: float | None = None,
     ) -> Awaitable[_Told | None]:
         """Runs a conversation that moves no money; None after a transport fault."""
         timeout_s = timeout_s or self.acquirer_timeout_s
-        return converse(conversation, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
+        note = self._make_note(about, label)
+        return converse(conversation, wire, timeout_s=timeout_s, label=label, probe=self.database.probe, note=note)
+
+    def _make_note(self, about: Subject, label: str) -> Note:
+        return lambda request, reply: self.journal.note_message(self.clock.now(), about, label, request, reply)
 
     def make_situation(self, operation: str, channel: Channel, payment_type: str | None = None) -> Situation:
         """Returns what the rules have to know about a request besides its fields."""

@@ -63,7 +63,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     )
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
-    verdict = await app.dispatch(exchange, route.wire, label="charge request", spent_s=means.spent_s)
+    verdict = await app.dispatch(exchange, route.wire, about=started, label="charge request", spent_s=means.spent_s)
     return msgspec.structs.replace(verdict, details={**verdict.details, **means.details}) if means.details else verdict
 
 

@@ -1,5 +1,6 @@
 """Sending a connector's requests over a wire, within a time limit. What a reply means is decided by the connector."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from tollgate.catalog import codes
@@ -17,13 +18,26 @@ _SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
 
 _Told = TypeVar("_Told")
 
+Note = Callable[[WireRequest, WireReply | str], None]
+"""Takes a request with its reply, or with the reason why there is none."""
+
+
+def ignore_note(_request: WireRequest, _reply: WireReply | str) -> None:
+    """Does nothing with a message."""
+
 
 async def dispatch(
-    exchange: Exchange, wire: Wire, *, timeout_s: float, label: str, probe: Probe = ignore_probe
+    exchange: Exchange,
+    wire: Wire,
+    *,
+    timeout_s: float,
+    label: str,
+    probe: Probe = ignore_probe,
+    note: Note = ignore_note,
 ) -> Verdict:
     """Runs an exchange that moves money; every transport fault becomes a verdict."""
     try:
-        return await _drive(exchange, wire, timeout_s, label, probe)
+        return await _drive(exchange, wire, timeout_s, label, probe, note)
     except Unsent:
         return _UNSENT
     except Silent:
@@ -31,21 +45,34 @@ async def dispatch(
 
 
 async def converse(
-    conversation: Conversation[_Told], wire: Wire, *, timeout_s: float, label: str, probe: Probe = ignore_probe
+    conversation: Conversation[_Told],
+    wire: Wire,
+    *,
+    timeout_s: float,
+    label: str,
+    probe: Probe = ignore_probe,
+    note: Note = ignore_note,
 ) -> _Told | None:
     """Runs a conversation that moves no money. After a transport fault it returns None, and may be asked again."""
     try:
-        return await _drive(conversation, wire, timeout_s, label, probe)
+        return await _drive(conversation, wire, timeout_s, label, probe, note)
     except (Unsent, Silent):
         return None
 
 
-async def _drive(conversation: Conversation[_Told], wire: Wire, timeout_s: float, label: str, probe: Probe) -> _Told:
+async def _drive(
+    conversation: Conversation[_Told], wire: Wire, timeout_s: float, label: str, probe: Probe, note: Note
+) -> _Told:
     try:
         request = next(conversation)
         while True:
             probe(label, "before")
-            reply = await _send(request, wire, timeout_s)
+            try:
+                reply = await _send(request, wire, timeout_s)
+            except (Unsent, Silent) as fault:
+                note(request, "not sent" if isinstance(fault, Unsent) else "no answer")
+                raise
+            note(request, reply)
             probe(label, "after")
             request = conversation.send(reply)
     except StopIteration as end:

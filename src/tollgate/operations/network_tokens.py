@@ -132,7 +132,7 @@ async def _ask_proof(app: App, order: Order, started: Payment, registration: Reg
     requestor = vault.terms.requestor_id
     question = tokens.request_cryptogram(registration.id, started.id, order.money, requestor=requestor)
     timeout_s = min(LIMITS.cryptogram_timeout_s, app.acquirer_timeout_s / _SHARE_OF_TIME)
-    proof = await app.converse(question, vault.wire, label="cryptogram request", timeout_s=timeout_s)
+    proof = await app.converse(question, vault.wire, about=started, label="cryptogram request", timeout_s=timeout_s)
     return proof or tokens.Cryptogram(None)
 
 

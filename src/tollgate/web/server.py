@@ -178,6 +178,13 @@ class Gateway:
         seconds = perf_counter() - context.began
         count_request(context.operation, reply.status, seconds)
         log_access(context, reply.status, seconds)
+        if context.credential is not None and context.method == "POST":
+            self._note(context, reply.status, seconds)
+
+    def _note(self, context: RequestContext, status: int, seconds: float) -> None:
+        """Keeps the line of a request that may have made a payment, for the payment's page."""
+        facts = {"event": "request", "path": context.path, "status": status, "ms": round(seconds * 1000, 2)}
+        self._app.journal.note_line(self._app.clock.now(), context.ndc, facts)
 
     def _check_head(self, context: RequestContext, head: parsing.Head, peer: str, *, is_secure: bool) -> None:
         context.body_bytes_max = LIMITS.body_bytes_max

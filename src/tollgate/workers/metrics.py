@@ -14,6 +14,12 @@ _OLDEST = Gauge(
     multiprocess_mode="mostrecent",
 )
 
+_DROPPED = Counter("tollgate_journal_dropped", "Messages and log lines that were dropped before they were written.")
+
+
+def count_dropped(count: int) -> None:
+    _DROPPED.inc(count)
+
 
 def count_delivery(*, is_success: bool) -> None:
     _DELIVERIES.labels("delivered" if is_success else "failed").inc()

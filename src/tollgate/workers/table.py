@@ -4,8 +4,9 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
 from tollgate.store import checkouts, events, idempotency, inboxes, links, merchants, simulated_sessions, users
 from tollgate.store import deliveries as store_deliveries
+from tollgate.store import journal as store_journal
 from tollgate.values import DAY
-from tollgate.workers import deliveries, indexing, jobs, metrics, upkeep
+from tollgate.workers import deliveries, indexing, jobs, journal, metrics, upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.upkeep import remove_old
 
@@ -25,6 +26,7 @@ _REMOVALS = (
     ("delivery attempts", 60.0, store_deliveries.purge_attempts, LIMITS.delivery_lifetime),
     ("simulated sessions", 600.0, simulated_sessions.purge_simulated_sessions, LIMITS.simulated_session_memory),
     ("inbox messages", 600.0, inboxes.purge_inbox_messages, LIMITS.inbox_memory),
+    ("journal", 60.0, store_journal.purge_journal, LIMITS.journal_lifetime),
 )
 
 _WALL_REMOVALS = (
@@ -45,6 +47,7 @@ WORKERS = (
     Worker(name="reminders", every_s=0.5, run=jobs.send_reminders),
     Worker(name="webhooks", every_s=1.0, run=deliveries.deliver_webhooks),
     Worker(name="search index", every_s=5.0, run=indexing.keep_index),
+    Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),
     Worker(name="bank files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=upkeep.erase_registrations),

@@ -1,0 +1,82 @@
+"""Masks messages between the gateway and its partners, so that they can be kept and shown.
+
+Which members are hidden is a table; a value that looks like a card number or an IBAN is hidden wherever it stands.
+"""
+
+import re
+from typing import Any
+
+import orjson
+
+from tollgate.catalog.card_numbers import hide_card_numbers
+from tollgate.catalog.ibans import is_iban
+
+MASK = "***"
+_NO_JSON = {"hidden": "the body is not JSON"}
+
+HIDDEN_MEMBERS = frozenset(
+    {
+        # Accounts: numbers of cards, tokens and banks, and what proves that somebody has them.
+        "number",
+        "account_number",
+        "acctNumber",
+        "acctID",
+        "iban",
+        "account_id",
+        "cvv",
+        "cryptogram",
+        "dtvc",
+        "cavv",
+        "verification_id",
+        "xid",
+        "authenticationValue",
+        "barcode",
+        # Addresses that end with a key, or that lead into the session of a shopper.
+        "back_url",
+        "url",
+        "value",
+        "events_url",
+        "notificationURL",
+        "threeDSServerURL",
+        "threeDSMethodNotificationURL",
+        # What an app encrypted for the directory server.
+        "sdkEncData",
+        # Credentials, which no protocol here has and a partner may answer.
+        "token",
+        "password",
+        "secret",
+        "access_token",
+        "authorization",
+    }
+)
+"""The members of messages whose values are secret. Objects and lists are looked into."""
+
+_IBAN_LIKE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
+
+
+def mask_members(body: bytes) -> Any:
+    """Returns the value of a JSON text with hidden members; a body that is no JSON is not shown at all."""
+    try:
+        return _mask(orjson.loads(body))
+    except orjson.JSONDecodeError:
+        return _NO_JSON if body else None
+
+
+def _mask(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: MASK if name in HIDDEN_MEMBERS and not isinstance(member, dict | list) else _mask(member)
+            for name, member in value.items()
+        }
+    if isinstance(value, list):
+        return [_mask(member) for member in value]
+    return value
+
+
+def mask_text(text: str) -> str:
+    """Hides what looks like the number of a card or a bank account, whatever it is called."""
+    return hide_card_numbers(_IBAN_LIKE.sub(_hide_iban, text))
+
+
+def _hide_iban(match: re.Match[str]) -> str:
+    return MASK if is_iban(match[0].replace(" ", "").upper()) else match[0]

@@ -1,0 +1,91 @@
+"""The journal: masked messages and log lines of payments, written in batches and removed after a while.
+
+What is kept, and how it is masked, is decided elsewhere.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.store.codec import LIMIT, Codec, bind
+from tollgate.store.database import Database
+from tollgate.store.schema import journal
+from tollgate.store.statements import Statement, Write
+from tollgate.values import Instant, MerchantId
+
+
+class JournalRow(msgspec.Struct, frozen=True, kw_only=True):
+    merchant_id: MerchantId
+    id: str
+    """Ids begin with the time, so that old rows are removed along the key."""
+    payment_id: str
+    """The payment or the registration that a message is about; empty for a log line."""
+    ndc: str
+    at: Instant
+    kind: str
+    text: str
+    """JSON."""
+
+
+JOURNAL = Codec(journal, JournalRow)
+ROWS_AT_ONCE = 20
+
+_insert = JOURNAL.insert()
+_insert_many = Statement(
+    sa.insert(journal).values(
+        [{name: sa.bindparam(f"{name}_{place}") for name in JOURNAL.names} for place in range(ROWS_AT_ONCE)]
+    )
+)
+_of_payment = Statement(
+    JOURNAL.select(
+        journal.c.merchant_id == bind("of", journal.c.merchant_id),
+        journal.c.payment_id == bind("of", journal.c.payment_id),
+    )
+    .order_by(journal.c.id)
+    .limit(LIMIT)
+)
+_of_ndc = Statement(
+    JOURNAL.select(
+        journal.c.ndc == bind("of", journal.c.ndc), journal.c.merchant_id == bind("of", journal.c.merchant_id)
+    )
+    .order_by(journal.c.id)
+    .limit(LIMIT)
+)
+_delete = Statement(
+    sa.delete(journal).where(
+        journal.c.merchant_id == bind("of", journal.c.merchant_id),
+        journal.c.payment_id == bind("of", journal.c.payment_id),
+    )
+)
+purge_journal = JOURNAL.purge_timed()
+
+
+async def insert_rows(db: Database, rows: Sequence[JournalRow]) -> None:
+    """Writes rows in one commit, many of them with each statement."""
+    whole = len(rows) - len(rows) % ROWS_AT_ONCE
+    writes = []
+    for start in range(0, whole, ROWS_AT_ONCE):
+        params = {
+            f"{name}_{place}": value
+            for place, row in enumerate(rows[start : start + ROWS_AT_ONCE])
+            for name, value in JOURNAL.encode(row).items()
+        }
+        writes.append(Write(_insert_many, params))
+    await db.write([*writes, *[write for row in rows[whole:] for write in _insert(row)]], label="journal")
+
+
+async def list_messages(db: Database, merchant_id: MerchantId, subject_id: str, limit: int) -> list[JournalRow]:
+    """Lists the messages about a payment or a registration, oldest first."""
+    params = {"of_merchant_id": merchant_id, "of_payment_id": subject_id, "limit": limit}
+    return await JOURNAL.fetch(db, _of_payment, params)
+
+
+async def list_by_ndc(db: Database, merchant_id: MerchantId, ndc: str, limit: int) -> list[JournalRow]:
+    """Lists what was noted while a request was answered, oldest first."""
+    return await JOURNAL.fetch(db, _of_ndc, {"of_merchant_id": merchant_id, "of_ndc": ndc, "limit": limit})
+
+
+def delete_messages_write(merchant_id: MerchantId, subject_id: str) -> Write:
+    """Removes the messages about a payment or a registration, which may name a person."""
+    return Write(_delete, {"of_merchant_id": merchant_id, "of_payment_id": subject_id})

@@ -1,0 +1,100 @@
+"""Masking of messages: every member of every message is judged, and numbers are found under any name."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from tollgate.connectors.masking import HIDDEN_MEMBERS, MASK, mask_members, mask_text
+from tollgate.payments import order
+
+MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages")
+SECRET = {
+    "number",
+    "iban",
+    "account_id",
+    "account_number",
+    "cvv",
+    "cryptogram",
+    "dtvc",
+    "verification_id",
+    "xid",
+    "barcode",
+    "back_url",
+    "url",
+    "value",
+    "events_url",
+    "notificationURL",
+    "threeDSServerURL",
+    "threeDSMethodNotificationURL",
+    "acctNumber",
+    "acctID",
+    "authenticationValue",
+    "sdkEncData",
+}
+"""Every member of a message that must be hidden; a new secret member is added here and to the table."""
+KEYS = ("secret", "password", "crypt", "cvv", "iban", "number", "_url", "URL", "token", "Value", "EncData", "proof")
+HARMLESS = {
+    # A counter, a name of a type, or an address that anybody may know.
+    "number_type",
+    "account_number_type",
+    "number_of_installments",
+    "acsReferenceNumber",
+    "dsReferenceNumber",
+    "sdkReferenceNumber",
+    "threeDSServerRefNumber",
+    "house_number1",
+    "house_number2",
+    "acsURL",
+    "threeDSMethodURL",
+    "threeDSRequestorURL",
+    "serialNum",
+    "item_number",
+    "part_number",
+    "return_url",
+}
+
+
+def list_members() -> Iterator[tuple[str, str]]:
+    modules = [importlib.import_module(f"tollgate.connectors.{name}") for name in MODULES]
+    for module in (*modules, order):
+        for name, kind in inspect.getmembers(module, inspect.isclass):
+            if issubclass(kind, msgspec.Struct) and kind.__module__ == module.__name__:
+                yield from ((name, field.encode_name) for field in msgspec.structs.fields(kind))
+
+
+def test_every_member_whose_name_sounds_secret_is_hidden_or_known_to_be_harmless() -> None:
+    suspicious = {member for _, member in list_members() if any(key in member for key in KEYS)}
+    assert suspicious - HIDDEN_MEMBERS - HARMLESS == set()
+
+
+def test_the_members_that_are_known_to_be_secret_are_hidden_and_exist() -> None:
+    assert SECRET <= HIDDEN_MEMBERS
+    assert {member for _, member in list_members()} >= SECRET
+
+
+@pytest.mark.parametrize("value", ["4200000000000000", 4200000000000000, None, True])
+def test_a_hidden_member_is_masked_at_any_depth_and_whatever_its_type(value: object) -> None:
+    body = json.dumps({"a": [{"number": value, "kept": "yes"}], "token": {"type": "x", "cvv": value}}).encode()
+    assert mask_members(body) == {"a": [{"number": MASK, "kept": "yes"}], "token": {"type": "x", "cvv": MASK}}
+
+
+def test_a_name_that_is_spelled_with_escapes_is_hidden_too() -> None:
+    assert mask_members(b'{"\\u0063vv": "123"}') == {"cvv": MASK}
+
+
+def test_a_body_that_is_no_json_is_not_shown() -> None:
+    assert "4200" not in str(mask_members(b"<html>4200000000000000</html>"))
+    assert mask_members(b"") is None
+
+
+def test_numbers_of_cards_and_banks_are_found_in_any_text() -> None:
+    text = mask_text('{"message":"card 4200 0000 0000 0000 of DE89 3704 0044 0532 0130 00, DE89370400440532013000"}')
+    assert "4200" not in text
+    assert "3704" not in text
+    assert mask_text("order DE12ABCDEFGHIJKLM of 2026-11-15") == "order DE12ABCDEFGHIJKLM of 2026-11-15"

@@ -1,0 +1,109 @@
+"""The journal of a process: what it keeps, what it drops, and that nothing secret is in what it hands over."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.operations.app import App
+from tollgate.operations.journal import About, Journal, JournalLines
+from tollgate.values import system_random_bytes
+from tollgate.wire import Silent
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
+
+pytestmark = pytest.mark.anyio
+
+ABOUT = About(MERCHANT.id, "8a" + "4" * 30, "an ndc")
+REQUEST = WireRequest(path="/v1/charges", body=b'{"card":{"number":"4200000000000000","cvv":"731"}}', key="key")
+
+
+@pytest.fixture
+async def app(tmp_path: Path) -> AsyncIterator[App]:
+    app = await open_app(tmp_path, ScriptedWire())
+    yield app
+    await app.database.close()
+
+
+def make_open_journal() -> Journal:
+    journal = Journal()
+    journal.is_open = True
+    return journal
+
+
+async def test_a_message_is_kept_with_its_reply_and_without_its_secrets(app: App) -> None:
+    journal = make_open_journal()
+    journal.note_message(NOW, ABOUT, "charge request", REQUEST, WireReply(200, b'{"status":"approved"}'))
+
+    assert journal.mask(app.merchants, 10) == 1
+    [row] = journal.take(10, system_random_bytes)
+
+    assert (row.merchant_id, row.payment_id, row.ndc, row.at, row.kind) == (
+        MERCHANT.id,
+        ABOUT.id,
+        ABOUT.ndc,
+        NOW,
+        "message",
+    )
+    assert json.loads(row.text) == {
+        "label": "charge request",
+        "path": "/v1/charges",
+        "request": {"card": {"number": "***", "cvv": "***"}},
+        "status": 200,
+        "reply": {"status": "approved"},
+    }
+    assert journal.take(10, system_random_bytes) == []
+
+
+async def test_a_journal_without_a_worker_keeps_nothing(app: App) -> None:
+    journal = Journal()
+    journal.note_message(NOW, ABOUT, "charge request", REQUEST, "no answer")
+    assert journal.mask(app.merchants, 10) == 0
+
+
+async def test_the_oldest_are_dropped_and_counted_when_a_queue_is_full(app: App) -> None:
+    journal = make_open_journal()
+    for at in range(LIMITS.journal_new_max + 3):
+        journal.note_message(at, ABOUT, "charge request", REQUEST, "no answer")
+    journal.mask(app.merchants, LIMITS.journal_new_max)
+
+    assert journal.dropped == 3
+    assert journal.take(1, system_random_bytes)[0].at == 3
+
+
+async def test_a_log_line_belongs_to_the_merchant_of_the_channel_in_its_ndc(app: App) -> None:
+    journal = make_open_journal()
+    log = logging.getLogger("tollgate.journal_test")
+    lines = JournalLines(journal, lambda: NOW)
+    log.addHandler(lines)
+    ndc = f"{CHANNEL.id}_{'a' * 32}"
+    try:
+        log.warning("card 4200000000000000 refused", extra={"ndc": ndc, "why": "4200 0000 0000 0000"})
+        log.warning("a line without a request")
+        log.info("a line of no importance", extra={"ndc": ndc})
+        log.warning("a line of an unknown channel", extra={"ndc": "8a_1"})
+    finally:
+        log.removeHandler(lines)
+    journal.mask(app.merchants, 10)
+
+    [row] = journal.take(10, system_random_bytes)
+    assert (row.merchant_id, row.kind, row.ndc) == (MERCHANT.id, "line", ndc)
+    assert "4200" not in row.text
+    assert json.loads(row.text)["event"] == "card **************** refused"
+
+
+async def test_a_message_without_an_answer_is_noted_with_the_reason(app: App) -> None:
+    app.journal.is_open = True
+
+    def ask():  # type: ignore[no-untyped-def]
+        yield REQUEST
+
+    wire = ScriptedWire([Silent("gone")])
+    assert await app.converse(ask(), wire, about=ABOUT, label="token request") is None
+    app.journal.mask(app.merchants, 10)
+    assert json.loads(app.journal.take(1, system_random_bytes)[0].text)["fault"] == "no answer"
