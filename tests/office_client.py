@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from http.cookies import SimpleCookie
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from gateway import Answer, GatewayProcess
@@ -24,6 +26,8 @@ class OfficeClient:
     merchant_id: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
     form_token: str = ""
+    authority: Path | None = None
+    """The certificate to trust, for a host that serves TLS."""
     path: str = ""
     """The page at which the last request ended."""
 
@@ -48,7 +52,7 @@ class OfficeClient:
         raise AssertionError(f"more than {_REDIRECTS_MAX} redirects, the last one to {path}")
 
     def _send_once(self, method: str, path: str, body: bytes | str | None, headers: Mapping[str, str]) -> Answer:
-        connection = HTTPConnection(urlsplit(self.base_url).netloc, timeout=120)
+        connection = self._connect()
         try:
             cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
             form = {"Content-Type": "application/x-www-form-urlencoded"} if isinstance(body, str) else {}
@@ -67,6 +71,12 @@ class OfficeClient:
         if found is not None:
             self.form_token = found[1]
         return answer
+
+    def _connect(self) -> HTTPConnection:
+        address = urlsplit(self.base_url).netloc
+        if self.authority is None:
+            return HTTPConnection(address, timeout=120)
+        return HTTPSConnection(address, timeout=120, context=ssl.create_default_context(cafile=str(self.authority)))
 
     def get(self, path: str, *, follow: bool = True, **query: str) -> Answer:
         return self.send("GET", f"{path}?{urlencode(query)}" if query else path, follow=follow)
