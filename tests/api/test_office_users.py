@@ -1,0 +1,146 @@
+"""The pages of users, and the commands beside them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from api.merchants import run_command
+from api.office_people import PASSWORD, add_user, choose_password, enter, find_merchant_id, sign_in
+from gateway import GatewayProcess
+from office_client import OfficeClient
+
+_SHOWN = re.compile(r'class="shown-once"><code>([A-Za-z0-9]{20})</code>')
+
+
+def find_user_id(office: OfficeClient, base: str, name: str) -> str:
+    found = re.search(rf'{base}/users/([0-9a-f]{{32}})">{name}<', office.get(f"{base}/users").body.decode())
+    assert found is not None
+    return found[1]
+
+
+def read_shown(page: str) -> str:
+    found = _SHOWN.search(page)
+    assert found is not None
+    return found[1]
+
+
+@pytest.fixture
+def administrator(gateway: GatewayProcess) -> OfficeClient:
+    return enter(gateway, "administrator", "--merchant", find_merchant_id(gateway))[0]
+
+
+def test_an_administrator_adds_changes_resets_and_disables_a_user(
+    gateway: GatewayProcess, administrator: OfficeClient
+) -> None:
+    office, base = administrator, administrator.base
+    name = f"clerk.{add_user(gateway)[0]}"
+    office.get(f"{base}/users")
+    added = office.post(f"{base}/users", {"name": name, "role": "operator", "channel": "", "refund_limit": "100.00"})
+    first = read_shown(added.body.decode())
+    assert first not in office.get(f"{base}/users").body.decode()
+    user_id = find_user_id(office, base, name)
+    assert "refunds up to 100.00" in office.get(f"{base}/users/{user_id}").body.decode()
+
+    clerk = OfficeClient(gateway.base_url, office.merchant_id)
+    clerk.sign_in(name, first, follow=False)
+    choose_password(clerk)
+    assert clerk.get(f"{base}/approvals").status == 200
+    assert clerk.get(f"{base}/users").status == 403
+
+    page = office.post(f"{base}/users/{user_id}/roles", {"role": "developer", "channel": ""}).body.decode()
+    assert "Take developer" in page
+    page = office.post(f"{base}/users/{user_id}/roles/take", {"role": "operator", "channel": ""}).body.decode()
+    assert ("Take operator" in page, "Take developer" in page) == (False, True)
+
+    office.post(f"{base}/users/{user_id}/disable")
+    assert clerk.get(f"{base}/approvals", follow=False).status == 303
+    assert OfficeClient(gateway.base_url).sign_in(name, PASSWORD).status == 400
+    office.post(f"{base}/users/{user_id}/enable")
+    assert sign_in(gateway, name).get(f"{base}/approvals").status == 200
+    again = read_shown(office.post(f"{base}/users/{user_id}/reset").body.decode())
+    assert OfficeClient(gateway.base_url).sign_in(name, PASSWORD).status == 400
+    assert OfficeClient(gateway.base_url).sign_in(name, again, follow=False).status == 303
+
+
+def test_an_administrator_reaches_neither_the_platform_nor_another_merchant(
+    gateway: GatewayProcess, administrator: OfficeClient
+) -> None:
+    office, base = administrator, administrator.base
+    other_id = run_command(gateway, "merchant", "add", "Neighbour")
+    platform, _ = enter(gateway)
+    name, _ = add_user(gateway, "viewer", "--merchant", other_id)
+    foreign = find_user_id(platform, "/office", name)
+    root, _ = add_user(gateway)
+    root_id = find_user_id(platform, "/office", root)
+
+    assert office.get("/office/users").status == 403
+    assert office.get(f"/office/merchants/{other_id}/users").status == 404
+    office.get(f"{base}/users")
+    assert office.post(f"{base}/users", {"name": "x.y", "role": "platform"}).status in (400, 403)
+    for user_id in (foreign, root_id):
+        assert office.get(f"{base}/users/{user_id}").status == 404
+        office.get(f"{base}/users")
+        for action in ("roles", "roles/take", "reset", "disable", "enable"):
+            answer = office.post(f"{base}/users/{user_id}/{action}", {"role": "viewer", "channel": ""})
+            assert answer.status == 404, action
+    page = office.get(f"{base}/users").body.decode()
+    assert name not in page
+    assert root not in page
+
+
+def test_the_platform_gives_a_user_roles_for_several_merchants(gateway: GatewayProcess) -> None:
+    platform, own_name = enter(gateway)
+    other_id = run_command(gateway, "merchant", "add", "Second shop")
+    name, _ = add_user(gateway, "viewer", "--merchant", find_merchant_id(gateway))
+    user_id = find_user_id(platform, "/office", name)
+    platform.get(f"/office/users/{user_id}")
+    wanted = {"role": "operator", "merchant": other_id}
+    # The server learns of the new merchant within a second.
+    while platform.post(f"/office/users/{user_id}/roles", wanted).status == 400:
+        platform.get(f"/office/users/{user_id}")
+
+    page = platform.get(f"/office/users/{user_id}").body.decode()
+    assert ("Take viewer" in page, "Take operator" in page, "Second shop" in page) == (True, True, True)
+    own_id = find_user_id(platform, "/office", own_name)
+    assert "Another user has to change what you may do" in platform.get(f"/office/users/{own_id}").body.decode()
+    assert platform.post(f"/office/users/{own_id}/disable").status == 403
+
+
+def test_commands_change_users_and_the_log_names_the_operator(gateway: GatewayProcess) -> None:
+    merchant_id = find_merchant_id(gateway)
+    name, first = add_user(gateway, "operator", "--merchant", merchant_id, "--refund-limit", "25.00")
+    line = next(line for line in run_command(gateway, "user", "list").splitlines() if line.startswith(f"{name} "))
+    assert line == f"{name}  (no second factor, operator of {merchant_id}, refunds up to 25.00)"
+
+    again = run_command(gateway, "user", "reset", name)
+    assert again != first
+    assert OfficeClient(gateway.base_url).sign_in(name, first).status == 400
+    run_command(gateway, "user", "disable", name)
+    assert OfficeClient(gateway.base_url).sign_in(name, again).status == 400
+    assert f"{name}  (disabled" in run_command(gateway, "user", "list")
+    run_command(gateway, "user", "enable", name)
+    assert OfficeClient(gateway.base_url).sign_in(name, again, follow=False).status == 303
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("add", "x", "--role", "viewer"), "needs a merchant"),
+        (("add", "x", "--role", "platform", "--merchant", "m"), "needs a merchant"),
+        (("add", "x", "--role", "viewer", "--merchant", "m"), "no such merchant"),
+        (("add", "x y", "--role", "platform"), "letters, digits"),
+        (("add", "x", "--role", "platform", "--refund-limit", "1,5"), "two decimals"),
+        (("add", "x", "--role", "king"), "platform"),
+    ],
+)
+def test_a_command_says_what_is_wrong(gateway: GatewayProcess, command: tuple[str, ...], message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        run_command(gateway, "user", *command)
+
+
+@pytest.mark.parametrize("action", ["reset", "disable", "enable"])
+def test_a_command_refuses_a_user_that_nobody_has(gateway: GatewayProcess, action: str) -> None:
+    with pytest.raises(RuntimeError, match="no user nobody"):
+        run_command(gateway, "user", action, "nobody")
