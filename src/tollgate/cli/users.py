@@ -73,7 +73,7 @@ def reset_user(name: str, **flags: Any) -> None:
     """Print a new password for one sign-in; second factors, recovery codes and sessions are removed."""
 
     async def reset(app: App) -> str:
-        given = await users.reset_user(app, OPERATOR, (await _find_user(app, name)).user.id)
+        given = await users.reset_user(app, OPERATOR, (await _get_user(app, name)).user.id)
         return show_password(given.password)
 
     click.echo(with_app(flags, reset))
@@ -86,7 +86,7 @@ def disable_user(name: str, **flags: Any) -> None:
     """Let a user in no more, and end its sessions."""
 
     async def disable(app: App) -> None:
-        await users.disable_user(app, OPERATOR, (await _find_user(app, name)).user.id)
+        await users.disable_user(app, OPERATOR, (await _get_user(app, name)).user.id)
 
     with_app(flags, disable)
 
@@ -98,12 +98,12 @@ def enable_user(name: str, **flags: Any) -> None:
     """Let a user that was disabled in again."""
 
     async def enable(app: App) -> None:
-        await users.enable_user(app, OPERATOR, (await _find_user(app, name)).user.id)
+        await users.enable_user(app, OPERATOR, (await _get_user(app, name)).user.id)
 
     with_app(flags, enable)
 
 
-async def _find_user(app: App, name: str) -> Listed:
+async def _get_user(app: App, name: str) -> Listed:
     known = await users.list_users(app, OPERATOR)
     found = next((each for each in known if each.user.name == name.strip().lower()), None)
     if found is None:

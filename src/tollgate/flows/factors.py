@@ -1,4 +1,4 @@
-"""What users change about their own sign-in: the password, second factors, recovery codes and sessions.
+"""Users change their own sign-in here: the password, second factors, recovery codes and sessions.
 
 Signing in itself is in `sign_in`.
 """
@@ -193,7 +193,7 @@ async def check_passkey(app: App, visitor: Visitor, party: Party | None, answer:
 
 async def remove_passkey(app: App, visitor: Visitor, passkey_id: str, origin: Origin) -> None:
     user, known = visitor.user, await users.list_passkeys(app.database, visitor.user.id)
-    passkey = _find_passkey(known, passkey_id)
+    passkey = _get_passkey(known, passkey_id)
     left = len(known) - 1 + (user.sealed_totp is not None)
     changed = _check_removal(app, user, left)
     details = {"factor": Factor.PASSKEY.value, "name": passkey.name}
@@ -201,7 +201,7 @@ async def remove_passkey(app: App, visitor: Visitor, passkey_id: str, origin: Or
     await _save(app, changed, *users.delete_passkey_writes(passkey))
 
 
-def _find_passkey(known: list[Passkey], passkey_id: str) -> Passkey:
+def _get_passkey(known: list[Passkey], passkey_id: str) -> Passkey:
     found = next((each for each in known if each.id == passkey_id), None)
     if found is None:
         raise refuse("passkey", "is not known any more")

@@ -31,7 +31,7 @@ _PLATFORM = Grant(user_id="", role=Role.PLATFORM)
 
 
 class Authority(msgspec.Struct, frozen=True):
-    """Who changes a user, and the roles by which it may."""
+    """An authority is somebody who changes users, with the roles by which it may."""
 
     actor: Actor
     grants: tuple[Grant, ...]
@@ -48,7 +48,7 @@ class Authority(msgspec.Struct, frozen=True):
 
 
 OPERATOR = Authority(Actor(name="operator"), (_PLATFORM,))
-"""Whoever runs commands on the host."""
+"""The authority of everybody who runs commands on the host."""
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ async def list_users(app: App, by: Authority, merchant_id: str | None = None) ->
     ]
 
 
-async def find_listed(app: App, by: Authority, user_id: str, merchant_id: str | None = None) -> Listed:
+async def get_listed(app: App, by: Authority, user_id: str, merchant_id: str | None = None) -> Listed:
     """Returns a user of the list; one that the authority does not see is as unknown as one that does not exist."""
     found = next((each for each in await list_users(app, by, merchant_id) if each.user.id == user_id), None)
     if found is None:
@@ -121,7 +121,7 @@ async def add_user(app: App, by: Authority, name: str, grant: Grant) -> Given:
 async def give_role(app: App, by: Authority, grant: Grant) -> None:
     """Gives a user one more role; one that it has already gets the new limit."""
     lock = await _make_lock(app)
-    target = await _find_target(app, by, grant.user_id, grant.merchant_id)
+    target = await _get_target(app, by, grant.user_id, grant.merchant_id)
     _check_role(app, by, grant)
     details = {"change": "role given", **_describe(grant)}
     await _record(app, by, AuditAction.USER_CHANGED, target.name, grant.merchant_id, **details)
@@ -131,7 +131,7 @@ async def give_role(app: App, by: Authority, grant: Grant) -> None:
 async def take_role(app: App, by: Authority, grant: Grant) -> None:
     """Takes a role from a user."""
     lock = await _make_lock(app)
-    target = await _find_target(app, by, grant.user_id, grant.merchant_id)
+    target = await _get_target(app, by, grant.user_id, grant.merchant_id)
     if not by.covers(grant):
         raise _forbid("you cannot take a role that is beyond your own")
     if grant.role is Role.PLATFORM:
@@ -165,7 +165,7 @@ def _check_role(app: App, by: Authority, grant: Grant) -> None:
 async def reset_user(app: App, by: Authority, user_id: str, merchant_id: str = "") -> Given:
     """Gives a user a new password for one sign-in; second factors, recovery codes and sessions are removed."""
     lock = await _make_lock(app)
-    user = await _find_whole_target(app, by, user_id)
+    user = await _get_whole_target(app, by, user_id)
     password = passwords.make_password(app.random_bytes)
     await _record(app, by, AuditAction.USER_RESET, user.name, merchant_id)
     await forget_told_password(app, user)
@@ -182,7 +182,7 @@ async def reset_user(app: App, by: Authority, user_id: str, merchant_id: str = "
 async def disable_user(app: App, by: Authority, user_id: str, merchant_id: str = "") -> None:
     """Lets a user in no more, and ends its sessions."""
     lock = await _make_lock(app)
-    user = await _find_whole_target(app, by, user_id)
+    user = await _get_whole_target(app, by, user_id)
     await _check_platform_stays(app, user)
     await _record(app, by, AuditAction.USER_DISABLED, user.name, merchant_id)
     changed = msgspec.structs.replace(user, is_disabled=True)
@@ -193,22 +193,22 @@ async def disable_user(app: App, by: Authority, user_id: str, merchant_id: str =
 async def enable_user(app: App, by: Authority, user_id: str, merchant_id: str = "") -> None:
     """Lets a user that was disabled in again."""
     lock = await _make_lock(app)
-    user = await _find_whole_target(app, by, user_id)
+    user = await _get_whole_target(app, by, user_id)
     await _record(app, by, AuditAction.USER_ENABLED, user.name, merchant_id)
     changed = msgspec.structs.replace(user, is_disabled=False)
     _check_written(await users.update_user(app.database, changed, *lock))
 
 
-async def _find_target(app: App, by: Authority, user_id: str, merchant_id: str) -> User:
-    """Finds a user whose roles for a merchant may be changed, which nobody does for itself."""
-    found = await find_listed(app, by, user_id, None if by.is_platform else merchant_id)
+async def _get_target(app: App, by: Authority, user_id: str, merchant_id: str) -> User:
+    """Returns a user whose roles for a merchant may be changed, which nobody does for itself."""
+    found = await get_listed(app, by, user_id, None if by.is_platform else merchant_id)
     if found.user.id == by.actor.user_id:
         raise _forbid("another user has to change what you may do")
     return found.user
 
 
-async def _find_whole_target(app: App, by: Authority, user_id: str) -> User:
-    """Finds a user that may be changed as a whole: every role of it must be within the authority."""
+async def _get_whole_target(app: App, by: Authority, user_id: str) -> User:
+    """Returns a user that may be changed as a whole: every role of it must be within the authority."""
     user = await users.find_user(app.database, user_id)
     roles = await users.list_grants(app.database, user_id)
     if user is None or not (by.is_platform or any(by.covers(grant) for grant in roles)):

@@ -1,4 +1,4 @@
-"""What a user does before the first page: choose a password, and on a live host set up a second factor.
+"""A new user chooses a password here, and on a live host sets up a second factor, before any other page.
 
 Each step ends with a new session, and the last one with that of a user who is signed in.
 """

@@ -105,7 +105,7 @@ def _show_password(visit: Visit, given: Given, title: str) -> Reply:
 @_add("GET", "/{id}", needs_confirmation=True)
 async def show_user(visit: Visit) -> Reply:
     """Shows a user with its roles, and what may be done with it."""
-    by, found = _get_authority(visit), await _find(visit)
+    by, found = _get_authority(visit), await _get(visit)
     return visit.render(
         "user.html",
         title=found.user.name,
@@ -116,8 +116,8 @@ async def show_user(visit: Visit) -> Reply:
     )
 
 
-async def _find(visit: Visit) -> Listed:
-    return await users.find_listed(visit.app, _get_authority(visit), visit.names[0], _get_merchant_id(visit) or None)
+async def _get(visit: Visit) -> Listed:
+    return await users.get_listed(visit.app, _get_authority(visit), visit.names[0], _get_merchant_id(visit) or None)
 
 
 @_add("POST", "/{id}/roles", needs_confirmation=True)
@@ -130,7 +130,7 @@ async def give_role(visit: Visit) -> Reply:
 @_add("POST", "/{id}/roles/take", needs_confirmation=True)
 async def take_role(visit: Visit) -> Reply:
     """Takes a role from a user; one without roles for the merchant is in its list no more."""
-    found, wanted = await _find(visit), _read_grant(visit, visit.names[0])
+    found, wanted = await _get(visit), _read_grant(visit, visit.names[0])
     key = (wanted.merchant_id, wanted.channel_id, wanted.role)
     grant = next((each for each in found.grants if (each.merchant_id, each.channel_id, each.role) == key), None)
     if grant is None:
@@ -143,7 +143,7 @@ async def take_role(visit: Visit) -> Reply:
 @_add("POST", "/{id}/reset", needs_confirmation=True)
 async def reset_user(visit: Visit) -> Reply:
     """Gives a user a new password for one sign-in, and shows it once."""
-    found = await _find(visit)
+    found = await _get(visit)
     given = await users.reset_user(visit.app, _get_authority(visit), found.user.id, _get_merchant_id(visit))
     return _show_password(visit, given, "The user is reset")
 
@@ -151,7 +151,7 @@ async def reset_user(visit: Visit) -> Reply:
 @_add("POST", "/{id}/disable", needs_confirmation=True)
 async def disable_user(visit: Visit) -> Reply:
     """Lets a user in no more."""
-    found = await _find(visit)
+    found = await _get(visit)
     await users.disable_user(visit.app, _get_authority(visit), found.user.id, _get_merchant_id(visit))
     return visit.go(f"{_get_base(visit)}/{found.user.id}", f"{found.user.name} can no longer sign in.")
 
@@ -159,6 +159,6 @@ async def disable_user(visit: Visit) -> Reply:
 @_add("POST", "/{id}/enable", needs_confirmation=True)
 async def enable_user(visit: Visit) -> Reply:
     """Lets a user in again."""
-    found = await _find(visit)
+    found = await _get(visit)
     await users.enable_user(visit.app, _get_authority(visit), found.user.id, _get_merchant_id(visit))
     return visit.go(f"{_get_base(visit)}/{found.user.id}", f"{found.user.name} can sign in again.")

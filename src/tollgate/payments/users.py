@@ -100,7 +100,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     address: str
     browser: str
     challenge: bytes | None = None
-    """What a passkey has to sign next; it is removed by the first try."""
+    """The bytes that a passkey has to sign next; the first try removes them."""
 
 
 class Passkey(msgspec.Struct, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ _WALL_REMOVALS = (
     ("user sessions", 600.0, users.purge_sessions, LIMITS.session_lifetime),
     ("failed sign-ins", 600.0, users.purge_failures, LIMITS.sign_in_lockout),
 )
-"""What is timed by the wall clock."""
+"""The removals of rows that are timed by the wall clock."""
 
 WORKERS = (
     Worker(name="merchants", every_s=0.5, run=upkeep.follow_merchants),

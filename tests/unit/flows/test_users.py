@@ -1,4 +1,4 @@
-"""Who may change which user: nobody beyond its own roles, nobody itself, and never the last of the platform."""
+"""Nobody changes a user beyond its own roles, nobody itself, and nobody the last user of the platform."""
 
 from __future__ import annotations
 
