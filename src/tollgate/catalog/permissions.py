@@ -95,7 +95,7 @@ class FourEyesRow(msgspec.Struct, frozen=True):
 
 FOUR_EYES_ROWS = (
     FourEyesRow(ApprovalKind.REFUND, "A refund of a larger amount.", above=100_000),
-    FourEyesRow(ApprovalKind.TOKEN, "Making or rotating an access token."),
+    FourEyesRow(ApprovalKind.TOKEN, "Making or rotating an access token, or allowing one more."),
     FourEyesRow(ApprovalKind.RECORD, "Recording a receipt, a chargeback or its reversal."),
     FourEyesRow(ApprovalKind.KEY_ROTATION, "Rotating the secrets of a webhook."),
     FourEyesRow(ApprovalKind.ROUTING, "Changing how payments are routed."),

@@ -15,6 +15,8 @@ from tollgate.store import replays as store_replays
 from tollgate.values import Instant, MerchantId, make_id, make_timed_id
 
 _PAGE = 200
+_PAGES_SCANNED_MAX = 10
+"""A list that finds little in so many pages is continued on request."""
 NEVER = "never"
 """The status of an event for an endpoint to which it was never sent."""
 STATUSES = (*(state.name.lower() for state in DeliveryState), NEVER)
@@ -71,6 +73,31 @@ async def list_sent(app: App, merchant_id: MerchantId, wanted: EventFilter, limi
             if len(found) == limit:
                 return found
     return found
+
+
+async def list_delivered(
+    app: App, webhook: Webhook, wanted: EventFilter, before: str, limit: int
+) -> tuple[list[tuple[events.Event, str]], str]:
+    """Lists the newest events that were queued for an endpoint, with the states of their deliveries.
+
+    before: the id of an event, to go on from; empty for the newest. Returns the id to go on from, empty at the end.
+    """
+    found: list[tuple[events.Event, str]] = []
+    until = make_timed_id(wanted.until, "") if wanted.until is not None else events.AFTER_ALL
+    end = min(before or until, until)
+    first = make_timed_id(wanted.since, "")
+    for _ in range(_PAGES_SCANNED_MAX):
+        page = await events.list_events(app.database, webhook.merchant_id, first, end, _PAGE, is_newest_first=True)
+        states = await deliveries.list_states(app.database, webhook, [each.id for each in page if wanted.has(each)])
+        for event in page:
+            end = event.id
+            if event.id in states and wanted.status in (None, states[event.id]):
+                found.append((event, states[event.id]))
+            if len(found) == limit:
+                return found, end
+        if len(page) < _PAGE:
+            return found, ""
+    return found, end
 
 
 async def get_sent(app: App, event: events.Event) -> SentEvent:

@@ -40,6 +40,12 @@ SECTIONS = (
     Section("Audit log", "/audit-log", Permission.VIEW_AUDIT_LOG, "Settings"),
 )
 
+HOST_SECTIONS = (
+    Section("Merchants", "/office/merchants", Permission.MANAGE_HOST, "Host"),
+    Section("Audit log of the host", "/office/audit-log", Permission.MANAGE_HOST, "Host"),
+)
+"""Pages that belong to no merchant."""
+
 
 def list_sections(merchant: Merchant | None, grants: Iterable[Grant], *, is_live: bool) -> dict[str, list[Section]]:
     """Returns the sections of a merchant that the user may see, by group."""

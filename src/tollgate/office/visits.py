@@ -4,6 +4,7 @@ What a page shows is decided by its own module.
 """
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime, time
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,14 +17,14 @@ from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.permissions import Permission
 from tollgate.flows import sign_in
 from tollgate.flows.sign_in import Origin, Visitor
-from tollgate.office.navigation import list_sections
+from tollgate.office.navigation import HOST_SECTIONS, list_sections
 from tollgate.office.showing import FILTERS
 from tollgate.operations import audit_log
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.payments.users import Grant, Session, Stage, User, may
-from tollgate.values import Fault, Forbidden, InvalidParameters, NotFound, Refusal, Secret
+from tollgate.values import Fault, Forbidden, Instant, InvalidParameters, NotFound, Refusal, Secret, to_instant
 from tollgate.vault import passwords
 from tollgate.web.pages.rendering import Pages, StaticFiles
 from tollgate.web.request import Access, Reply, Request, RouteRow, see_other
@@ -163,6 +164,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             now=self.app.clock.now(),
             sections=list_sections(self.merchant, self.grants, is_live=self.app.is_live),
             merchants=list_merchants(self.app, self.grants),
+            host_sections=HOST_SECTIONS if may(self.grants, Permission.MANAGE_HOST) else (),
             file=FILES.get_path,
             **values,
         )
@@ -187,6 +189,16 @@ def list_merchants(app: App, grants: tuple[Grant, ...]) -> list[Merchant]:
 def refuse_field(name: str, message: str) -> InvalidParameters:
     """Makes the refusal of one field of a form; raise it."""
     return InvalidParameters(results.get_result(codes.INVALID_REQUEST), [Fault(name, message)])
+
+
+def read_day(name: str, text: str) -> Instant | None:
+    """Reads a day such as 2026-05-01 as its first instant in UTC; None for an empty text."""
+    if not text:
+        return None
+    try:
+        return to_instant(datetime.combine(date.fromisoformat(text), time(), UTC))
+    except ValueError:
+        raise refuse_field(name, "must be a day such as 2026-05-01") from None
 
 
 def make_not_found(what: str) -> NotFound:

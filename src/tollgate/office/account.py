@@ -1,0 +1,138 @@
+"""The account of a merchant: its channels with their entity ids and settings; and the merchants of the host.
+
+What a setting may be is decided in `contract`, and each has its explanation there.
+"""
+
+from collections.abc import Mapping
+
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.catalog.permissions import ApprovalKind, Permission
+from tollgate.contract.channels import get_channel_value, render_channel_value
+from tollgate.flows import channels
+from tollgate.office import approvals
+from tollgate.office.visits import OF_MERCHANT, OFFICE, OfficeRoutes, Visit, make_not_found
+from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, ChannelFlag, Form
+from tollgate.web.request import Reply
+
+ROUTES = OfficeRoutes()
+_PATH = f"{OF_MERCHANT}/account"
+_HOST_PATH = f"{OFFICE}/merchants"
+_GROUPS = {"": "Requests", "creditor": "Direct debits", "three_ds": "3-D Secure", "token_terms": "Network tokens"}
+_SPELLINGS = {"3ds": "3-D Secure", "bic": "BIC", "bin": "BIN", "cvv": "CVV", "iban": "IBAN", "url": "address"}
+
+
+def _make_label(name: str) -> str:
+    """Returns a flag as people read it: `Live address` for `--live-url`."""
+    text = name.removeprefix("--").replace("three-ds", "3ds").replace("-", " ")
+    words = [_SPELLINGS.get(word, word) for word in text.split()]
+    return " ".join([words[0][0].upper() + words[0][1:], *words[1:]])
+
+
+def _list_fields(channel: Channel) -> dict[str, list[dict[str, object]]]:
+    """Returns the fields of the form by group: name, label, value, explanation, and the options of a switch."""
+    groups: dict[str, list[dict[str, object]]] = {}
+    for flag in CHANNEL_FLAGS:
+        value = render_channel_value(get_channel_value(channel, flag))
+        field = {"name": flag.parameter, "label": _make_label(flag.name), "value": value, "text": flag.text}
+        groups.setdefault(_GROUPS[flag.group], []).append(field | {"options": _list_options(flag)})
+    return groups
+
+
+def _list_options(flag: ChannelFlag) -> list[tuple[str, str]]:
+    if flag.form is not Form.SWITCH:
+        return []
+    return list(zip(("false", "true"), map(_make_label, reversed(flag.names.split("/"))), strict=True))
+
+
+@ROUTES.add("GET", _PATH, Permission.VIEW_ACCOUNT)
+async def show_account(visit: Visit) -> Reply:
+    """Shows the merchant and its channels."""
+    await visit.record(AuditAction.ACCOUNT_VIEWED, visit.get_merchant().id)
+    return visit.render(
+        "account.html",
+        title="Account",
+        channels=visit.list_channels(Permission.VIEW_ACCOUNT),
+        may_add=visit.may(Permission.MANAGE_CHANNELS, ""),
+    )
+
+
+@ROUTES.add("POST", f"{_PATH}/channels", Permission.MANAGE_CHANNELS)
+async def submit_channel(visit: Visit) -> Reply:
+    """Adds a channel, whose settings are changed on its own page."""
+    visit.check(Permission.MANAGE_CHANNELS, "")
+    name, entity_id = visit.find("name"), visit.find("entityId")
+    await visit.record(AuditAction.CHANNEL_ADDED, entity_id, name=name)
+    new = await channels.add_channel(visit.app, visit.get_merchant().id, name, entity_id)
+    return visit.go(f"{visit.base}/account/channels/{new.id}", f"The channel {name} was added.")
+
+
+@ROUTES.add("GET", f"{_PATH}/channels/{{id}}", Permission.VIEW_ACCOUNT)
+async def show_channel(visit: Visit) -> Reply:
+    """Shows all settings of a channel, as a form for those who may change them."""
+    channel = _get_channel(visit, visit.names[0], Permission.VIEW_ACCOUNT)
+    await visit.record(AuditAction.ACCOUNT_VIEWED, channel.id)
+    return visit.render(
+        "channel.html",
+        title=channel.name,
+        channel=channel,
+        groups=_list_fields(channel),
+        may_change=visit.may(Permission.MANAGE_CHANNELS, channel.id),
+    )
+
+
+def _get_channel(visit: Visit, channel_id: str, permission: Permission) -> Channel:
+    found = next((each for each in visit.list_channels(permission) if each.id == channel_id), None)
+    if found is None:
+        raise make_not_found("channel")
+    return found
+
+
+@ROUTES.add("POST", f"{_PATH}/channels/{{id}}", Permission.MANAGE_CHANNELS)
+async def submit_channel_changes(visit: Visit) -> Reply:
+    """Changes the settings that differ from what they were; other addresses may need a second person."""
+    channel = _get_channel(visit, visit.names[0], Permission.MANAGE_CHANNELS)
+    sent = {name: value.strip() for name, value in visit.request.pairs}
+    changes = channels.read_channel_changes(channel, sent)
+    back = f"{visit.base}/account/channels/{channel.id}"
+    if not changes:
+        return visit.go(back, "Nothing was changed.")
+    # Before anybody is asked, so that a second person sees only what can be done.
+    channels.apply_channel_changes(visit.app, channel, changes)
+    fields = {"channel": channel.id, **changes}
+    if not channels.changes_routing(changes):
+        return visit.go(back, await change_channel.run(visit, fields))
+    return await approvals.perform(
+        visit,
+        change_channel,
+        fields,
+        back=back,
+        subject=channel.id,
+        summary=f"change {', '.join(changes)} of the channel {channel.name}",
+        channel_id=channel.id,
+    )
+
+
+@approvals.declare_action("change channel", ApprovalKind.ROUTING, Permission.MANAGE_CHANNELS)
+async def change_channel(visit: Visit, fields: Mapping[str, str]) -> str:
+    """Changes the settings of a channel."""
+    channel = _get_channel(visit, fields["channel"], Permission.MANAGE_CHANNELS)
+    changes = {name: text for name, text in fields.items() if name != "channel"}
+    await visit.record(AuditAction.CHANNEL_CHANGED, channel.id, **changes)
+    await channels.change_channel(visit.app, channel, changes)
+    return f"Changed: {', '.join(changes)}."
+
+
+@ROUTES.add("GET", _HOST_PATH, Permission.MANAGE_HOST)
+async def show_merchants(visit: Visit) -> Reply:
+    """Lists all merchants of the host."""
+    rows = [(each, len(visit.app.merchants.list_channels(each.id))) for each in visit.app.merchants.list_merchants()]
+    return visit.render("merchants.html", title="Merchants", rows=rows)
+
+
+@ROUTES.add("POST", _HOST_PATH, Permission.MANAGE_HOST)
+async def submit_merchant(visit: Visit) -> Reply:
+    """Adds a merchant."""
+    name, merchant_id = visit.find("name"), visit.find("id")
+    await visit.record(AuditAction.MERCHANT_ADDED, merchant_id, name=name)
+    new = await channels.add_merchant(visit.app, name, merchant_id)
+    return visit.go(f"{_HOST_PATH}/{new.id}/account", f"The merchant {name} was added. Give it a channel.")
