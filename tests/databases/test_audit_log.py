@@ -1,4 +1,4 @@
-"""The chain of the audit log: one for all processes, and an audit names the first entry that is not what was written."""
+"""The chain of the audit log is one for all processes, and an audit names the first entry that was changed."""
 
 from __future__ import annotations
 
