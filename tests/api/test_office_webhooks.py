@@ -145,7 +145,7 @@ def test_a_developer_of_one_channel_manages_endpoints_of_that_channel_only(
     owner = enter_office(gateway)
     everywhere = add_webhook(owner, "http://127.0.0.1:9/everywhere")
     office = enter_as(gateway, Role.DEVELOPER, client.entity_id)
-    own = add_webhook(office, "http://127.0.0.1:9/own", entityId=client.entity_id)
+    own = add_webhook(office, "http://127.0.0.1:9/own", entity_id=client.entity_id)
     assert "/everywhere" not in office.get(f"{office.base}/webhooks").body.decode()
     assert office.get(everywhere).status == 404
     assert office.post(f"{office.base}/webhooks", {"url": "http://127.0.0.1:9/all"}).status == 403

@@ -44,14 +44,14 @@ def expect_no_faults(page: Page) -> None:
 
 def test_a_token_is_made_shown_and_revoked(page: Page, office: str, shoot: Shoot) -> None:
     page.goto(f"{office}/tokens")
-    page.get_by_label("Label").fill("Till of the browser")
+    page.get_by_label("Label").fill("Server of the browser")
     page.get_by_label("read", exact=False).first.check()
     page.get_by_label("Days until its end").fill("30")
     page.get_by_role("button", name="Make token").click()
     expect(page.get_by_role("status")).to_contain_text("was made")
     expect_no_faults(page)
     shoot(page, "office-tokens")
-    page.get_by_role("link", name="Till of the browser").click()
+    page.get_by_role("link", name="Server of the browser").click()
     expect(page.locator("#clear-token")).to_have_count(0)
     page.get_by_role("button", name="Show the token").click()
     expect(page.locator("#clear-token")).to_be_visible()

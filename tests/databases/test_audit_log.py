@@ -31,7 +31,7 @@ async def write_entries(db: Database, count: int = COUNT, ring: Keyring = RING) 
             AuditAction.TOKEN_VIEWED if number % 2 else AuditAction.SIGNED_IN,
             subject=f"token {number % 3}",
             merchant_id="m1",
-            details={"label": "till"},
+            details={"label": "shop"},
         )
 
 
@@ -56,7 +56,7 @@ async def test_a_log_that_nobody_touched_passes_and_an_empty_one_too(db: Databas
         ("user_name", "'anm'"),
         ("action", "'signed out'"),
         ("subject", "'token 9'"),
-        ("details", """'{"label":"tilt"}'"""),
+        ("details", """'{"label":"shot"}'"""),
         ("details", "'{'"),
         ("address", "'127.0.0.2'"),
         ("hash", "hash"),

@@ -14,6 +14,7 @@ from tollgate.cli import (
     people,
     sandbox,
     serving,
+    tokens,
     triggering,
     users,
     wallets,
@@ -24,7 +25,7 @@ from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (
-    *(serving, people, users, keys, auditing, bank, wallets),
+    *(serving, people, users, tokens, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
     *(erasing, evidence, sandbox),
 )

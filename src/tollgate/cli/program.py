@@ -94,8 +94,9 @@ def with_store(
 
 
 def spell_option(name: str) -> str:
-    """Returns the option of a parameter: `--payment-types` for `paymentTypes`."""
-    return "--" + "".join(f"-{each.lower()}" if each.isupper() else each for each in name)
+    """Returns the option of a parameter: `--payment-types` for `paymentTypes`, `--expires-days` for `expires_days`."""
+    hyphened = "".join(f"-{each.lower()}" if each.isupper() else each for each in name)
+    return f"--{hyphened.replace('_', '-')}"
 
 
 def with_app(settings: Settings | dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:

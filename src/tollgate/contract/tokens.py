@@ -38,7 +38,7 @@ def read_token_terms(
     if any(each not in own for each in channel_ids):
         faults.append(Fault("channels", "must be channels of this merchant"))
     if days and not _is_count(days, LIMITS.token_days_max):
-        faults.append(Fault("expiresDays", f"must be a number of days from 1 to {LIMITS.token_days_max}"))
+        faults.append(Fault("expires_days", f"must be a number of days from 1 to {LIMITS.token_days_max}"))
     if faults:
         raise make_invalid(*faults)
     return TokenTerms(
@@ -52,7 +52,7 @@ def read_token_terms(
 def read_overlap(hours: str) -> Instant:
     """Reads for how long the old token stays valid beside the new one."""
     if hours != "0" and not _is_count(hours, LIMITS.token_overlap_hours_max):
-        raise make_invalid(Fault("overlapHours", f"must be 0 to {LIMITS.token_overlap_hours_max} hours"))
+        raise make_invalid(Fault("overlap_hours", f"must be 0 to {LIMITS.token_overlap_hours_max} hours"))
     return int(hours) * HOUR
 
 

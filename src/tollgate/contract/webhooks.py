@@ -40,6 +40,8 @@ class Term(msgspec.Struct, frozen=True):
     text: str
     notation: str
     is_list: bool = False
+    words: tuple[str, ...] = ()
+    """The words of a list; empty where any may be given."""
 
 
 def _read_single(values: Sequence[str]) -> str:
@@ -108,25 +110,23 @@ def _read_secret(values: Sequence[str]) -> Secret:
     return Secret(value)
 
 
+def _make_list_term(name: str, member: str, words: Sequence[str], text: str, notation: str) -> Term:
+    return Term(name, member, _make_words_reader(words), text, notation, is_list=True, words=tuple(words))
+
+
 SECRET = "secret"
 _ROWS = (
     Term("url", "url", _read_url, "The address that events are sent to.", "URL"),
-    Term("types", "types", _make_words_reader(sorted(SUBSCRIPTIONS)), "Types or names of events.", "WORDS", True),
-    Term(
-        "paymentTypes",
-        "payment_types",
-        _make_words_reader(EVENTFUL_PAYMENT_TYPES),
-        "The payment types whose events it gets.",
-        "CODES",
-        True,
+    _make_list_term("types", "types", sorted(SUBSCRIPTIONS), "Types or names of events.", "WORDS"),
+    _make_list_term(
+        "paymentTypes", "payment_types", EVENTFUL_PAYMENT_TYPES, "The payment types whose events it gets.", "CODES"
     ),
-    Term(
+    _make_list_term(
         "resultGroups",
         "result_groups",
-        _make_words_reader(group.id for group in GROUPS),
+        [group.id for group in GROUPS],
         "The groups of result codes whose events it gets.",
         "GROUPS",
-        True,
     ),
     Term("fields", "fields", _make_choice_reader(FieldChoice), "Whether customer data is sent.", "|".join(FieldChoice)),
     Term("scheme", "scheme", _make_choice_reader(Scheme), "The protection of a body.", "|".join(Scheme)),

@@ -29,9 +29,9 @@ async def add_merchant(app: App, name: str, merchant_id: str = "") -> Merchant:
 
 async def add_channel(app: App, merchant_id: MerchantId, name: str, entity_id: str = "") -> Channel:
     """Adds a channel; with an entity id, the one that it has on another host."""
-    _check_new(name, entity_id, "entityId")
+    _check_new(name, entity_id, "entity_id")
     if entity_id and any(each.id == entity_id for each in await merchants.list_channels(app.database)):
-        raise make_invalid(Fault("entityId", "is that of another channel"))
+        raise make_invalid(Fault("entity_id", "is that of another channel"))
     made_id = ChannelId(entity_id or make_id(app.random_bytes))
     new = Channel(id=made_id, merchant_id=merchant_id, name=name, created_at=app.clock.now())
     await merchants.insert_channel(app.database, new)

@@ -1,4 +1,7 @@
-"""The audit of the audit log: every entry is what was written, none is missing, and the end is the recorded one."""
+"""The audit of the audit log: every entry is what was written, none is missing, and the end is the recorded one.
+
+How entries are linked is decided in `operations`.
+"""
 
 from tollgate.flows.auditing import UNREADABLE, Audit
 from tollgate.operations.audit_log import find_head, is_genuine

@@ -60,7 +60,7 @@ async def show_account(visit: Visit) -> Reply:
 async def submit_channel(visit: Visit) -> Reply:
     """Adds a channel, whose settings are changed on its own page."""
     visit.check(Permission.MANAGE_CHANNELS, "")
-    name, entity_id = visit.find("name"), visit.find("entityId")
+    name, entity_id = visit.find("name"), visit.find("entity_id")
     await visit.record(AuditAction.CHANNEL_ADDED, entity_id, name=name)
     new = await channels.add_channel(visit.app, visit.get_merchant().id, name, entity_id)
     return visit.go(f"{visit.base}/account/channels/{new.id}", f"The channel {name} was added.")

@@ -67,7 +67,7 @@ async def submit_token(visit: Visit) -> Reply:
         "label": visit.find("label"),
         "scopes": ",".join(_list_sent(visit, "scopes")),
         "channels": ",".join(_list_sent(visit, "channels")),
-        "expiresDays": visit.find("expiresDays"),
+        "expires_days": visit.find("expires_days"),
     }
     _read_terms(visit, fields)
     scopes = fields["scopes"] or "all scopes"
@@ -85,7 +85,7 @@ def _read_terms(visit: Visit, fields: Mapping[str, str]) -> TokenTerms:
     scopes, channel_ids = (list(filter(None, fields[name].split(","))) for name in ("scopes", "channels"))
     own = {each.id for each in visit.list_channels(_MAY)}
     terms = read_token_terms(
-        fields["label"], scopes, channel_ids, fields["expiresDays"], own=own, now=visit.app.clock.now()
+        fields["label"], scopes, channel_ids, fields["expires_days"], own=own, now=visit.app.clock.now()
     )
     if not terms.channel_ids:
         visit.check(_MAY, "")
@@ -139,7 +139,7 @@ async def submit_token_changes(visit: Visit) -> Reply:
         "token": token.id,
         "label": visit.find("label"),
         "scopes": scopes,
-        "expiresDays": visit.find("expiresDays"),
+        "expires_days": visit.find("expires_days"),
     }
     back = f"{visit.base}/tokens/{token.id}"
     if not _widens(token, _read_changes(visit, token, fields)):
@@ -149,7 +149,7 @@ async def submit_token_changes(visit: Visit) -> Reply:
 
 
 def _read_changes(visit: Visit, token: Credential, fields: Mapping[str, str]) -> TokenTerms:
-    days, scopes = fields["expiresDays"], list(filter(None, fields["scopes"].split(",")))
+    days, scopes = fields["expires_days"], list(filter(None, fields["scopes"].split(",")))
     now = visit.app.clock.now()
     terms = read_token_terms(fields["label"], scopes, (), "" if days == _NO_END else days, own=(), now=now)
     return terms if days else replace(terms, expires_at=token.expires_at)
@@ -176,12 +176,12 @@ async def change_token(visit: Visit, fields: Mapping[str, str]) -> str:
 async def submit_rotation(visit: Visit) -> Reply:
     """Makes a token that follows this one, or asks a second person first."""
     token = await _get_token(visit, visit.names[0])
-    hours = visit.find("overlapHours")
+    hours = visit.find("overlap_hours")
     read_overlap(hours)
     return await approvals.perform(
         visit,
         rotate_token,
-        {"token": token.id, "overlapHours": hours},
+        {"token": token.id, "overlap_hours": hours},
         back=f"{visit.base}/tokens",
         subject=token.id,
         summary=f"rotate the access token {token.label or token.id}; the old one ends after {hours} hours",
@@ -192,8 +192,8 @@ async def submit_rotation(visit: Visit) -> Reply:
 async def rotate_token(visit: Visit, fields: Mapping[str, str]) -> str:
     """Makes the token that follows another."""
     token = await _get_token(visit, fields["token"])
-    await visit.record(AuditAction.TOKEN_ROTATED, token.id, hours=fields["overlapHours"])
-    new = await tokens.rotate_token(visit.app, token, read_overlap(fields["overlapHours"]))
+    await visit.record(AuditAction.TOKEN_ROTATED, token.id, hours=fields["overlap_hours"])
+    new = await tokens.rotate_token(visit.app, token, read_overlap(fields["overlap_hours"]))
     return (
         f"The access token {new.credential.label or new.credential.id} follows the old one. Show it when you need it."
     )

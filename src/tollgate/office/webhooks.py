@@ -6,9 +6,7 @@ Everything is done by the flows that the interface uses.
 from collections.abc import Mapping
 
 from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.events import EVENTFUL_PAYMENT_TYPES, SUBSCRIPTIONS
 from tollgate.catalog.permissions import ApprovalKind, Permission
-from tollgate.catalog.results import GROUPS
 from tollgate.contract import webhooks as contract
 from tollgate.contract.fields import Pairs
 from tollgate.flows import webhooks
@@ -28,11 +26,6 @@ PATH = f"{OF_MERCHANT}/webhooks"
 MAY = Permission.MANAGE_WEBHOOKS
 _UNSEEN = "webhook_secrets_unseen."
 """The prefix of settings that name who may see the new secrets of an endpoint, once."""
-_WORDS = {
-    "types": ", ".join(sorted(SUBSCRIPTIONS)),
-    "paymentTypes": ", ".join(EVENTFUL_PAYMENT_TYPES),
-    "resultGroups": ", ".join(group.id for group in GROUPS),
-}
 STATE_TONES = {WebhookState.ACTIVE: "good", WebhookState.PAUSED: "open", WebhookState.INACTIVE: "open"}
 
 
@@ -49,7 +42,7 @@ def _list_terms(webhook: Webhook | None) -> list[dict[str, object]]:
                 "label": _make_label(term.name),
                 "value": text.lower() if isinstance(value, bool) else text,
                 "text": term.text,
-                "words": _WORDS.get(term.name, ""),
+                "words": ", ".join(term.words),
                 "is_list": term.is_list,
                 "options": options if len(options) > 1 else [],
             }
@@ -107,10 +100,10 @@ def _list_channel_choices(visit: Visit) -> list[tuple[str, str]]:
 async def submit_webhook(visit: Visit) -> Reply:
     """Adds an endpoint, whose secrets wait to be shown to the user once."""
     terms = contract.read_terms(_take_pairs(visit, is_new=True), is_new=True)
-    channel_id = visit.find("entityId")
+    channel_id = visit.find("entity_id")
     visit.check(MAY, channel_id)
     if channel_id and channel_id not in dict(_list_channel_choices(visit)):
-        raise refuse_field("entityId", "must be a channel of this merchant")
+        raise refuse_field("entity_id", "must be a channel of this merchant")
     await visit.record(AuditAction.WEBHOOK_CHANGED, "", change="added", url=terms["url"], channel=channel_id)
     new = await webhooks.add_webhook(visit.app, visit.get_merchant().id, **terms, channel_id=channel_id or None)
     await opening.put_setting(visit.app.database, _UNSEEN + new.webhook.id, visit.user.name)
@@ -128,7 +121,7 @@ async def _render(visit: Visit, webhook: Webhook, secrets: tuple[str, str] | Non
     backlogs = await list_backlogs(visit.app.database, webhook.merchant_id)
     seen_by = await opening.get_setting(visit.app.database, _UNSEEN + webhook.id)
     return visit.render(
-        "webhook.html",
+        "webhook_page.html",
         title="Webhook",
         webhook=webhook,
         backlog=backlogs.get(webhook.id, (0, None)),

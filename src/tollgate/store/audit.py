@@ -15,17 +15,8 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
 from tollgate.payments.users import AuditEntry
-from tollgate.store import (
-    audit_log,
-    authentications,
-    bank_files,
-    checkouts,
-    instructions,
-    links,
-    registrations,
-    schedules,
-    schema,
-)
+from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
+from tollgate.store.audit_log import ENTRIES as AUDIT_ENTRIES
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, ZERO, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.events import Event
@@ -208,9 +199,7 @@ RUNS = AuditedTable(schedules.RUNS.columns, _make_reader(schedules.RUNS, Audited
 CHECKOUTS = _audit_decoded(checkouts.CHECKOUTS)
 LINKS = _audit_decoded(links.LINKS)
 WEBHOOKS = _audit_decoded(WEBHOOK_ROWS)
-AUDIT_LOG = AuditedTable(
-    audit_log.ENTRIES.columns, _make_reader(audit_log.ENTRIES, AuditedEntry), key=audit_log.ENTRIES.key
-)
+AUDIT_LOG = AuditedTable(AUDIT_ENTRIES.columns, _make_reader(AUDIT_ENTRIES, AuditedEntry), key=AUDIT_ENTRIES.key)
 # Those that are over refer to nothing that is still needed.
 ANNOUNCEMENTS = _audit_raw(schema.announcements, AuditedAnnouncement, where=schema.announcements.c.is_pending == ONE)
 DELIVERIES = _audit_raw(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from msgspec.structs import replace
 
@@ -31,12 +33,17 @@ WEBHOOKS = {operation for operation in OPERATIONS if operation.endswith("webhook
 
 
 def ask(
-    operation: str, credential: Credential, now: int = NOW, access: Access = Access.ENTITY, **fields: str
+    operation: str,
+    credential: Credential,
+    now: int = NOW,
+    access: Access = Access.ENTITY,
+    fields: Mapping[str, str] = {},
+    entity: str = CHANNEL.id,
 ) -> Caller:
     merchants = MerchantCache()
     merchants.fill([CHANNEL, OTHER], [credential])
     headers = {b"authorization": f"Bearer {show_token(MADE.token)}".encode()}
-    pairs = [("entityId", fields.pop("entity", CHANNEL.id)), *fields.items()]
+    pairs = [("entityId", entity), *fields.items()]
     request = Request(
         method="POST", path="/", names=(), headers=headers, pairs=pairs, trace="f" * 32, operation=operation
     )
@@ -50,7 +57,7 @@ def with_terms(*scopes: Scope, channels: tuple[ChannelId, ...] = (), expires_at:
 
 def is_allowed(operation: str, credential: Credential, **fields: str) -> bool:
     try:
-        ask(operation, credential, access=OPERATIONS[operation], **fields)
+        ask(operation, credential, access=OPERATIONS[operation], fields=fields)
     except Forbidden as refusal:
         return refusal.result.code != "800.900.301"
     return True
@@ -101,7 +108,7 @@ def test_two_types_in_one_request_need_both_scopes() -> None:
 
 def test_the_refusal_names_the_scope() -> None:
     with pytest.raises(Forbidden) as refused:
-        ask("create_payment", with_terms(Scope.READ), paymentType="RF")
+        ask("create_payment", with_terms(Scope.READ), fields={"paymentType": "RF"})
     assert "refunds" in str(refused.value.detail)
 
 
