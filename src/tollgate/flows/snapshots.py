@@ -92,13 +92,11 @@ async def load_snapshot(app: App, path: Path) -> int:
             # The first frame comes after the whole file was authenticated, which takes a while.
             header = await asyncio.to_thread(next, frames, b"")
             _check(_read_header(header), app.keyring)
-            loaded = await copying.replace_tables(app.database, _read_batches(frames))
+            return await copying.replace_tables(app.database, _read_batches(frames))
     except OSError as fault:
         raise refuse(f"cannot read {path}: {fault.strerror}") from None
     except SnapshotError as fault:
         raise refuse(str(fault)) from None
-    await app.merchants.refresh(app.database)
-    return loaded
 
 
 def _check(header: Header, keyring: Keyring) -> None:

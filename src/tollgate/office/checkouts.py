@@ -69,7 +69,7 @@ async def show_checkout(visit: Visit) -> Reply:
     is_over = checkout.state is CheckoutState.OPEN and checkout.is_over(visit.app.clock.now())
     return visit.render(
         "checkout.html",
-        title=f"Checkout {hide_checkout_ids(checkout.id)}",
+        title=f"Checkout {hide_checkout_ids(checkout.id).partition('.')[0]}",
         checkout=checkout,
         state="expired" if is_over else checkout.state.name.lower(),
         tone="bad" if is_over else CHECKOUT_TONES[checkout.state],

@@ -73,7 +73,7 @@ def _show_state(state: IntEnum, tones: Mapping[Any, str]) -> object:
 def _render_checkout(visit: Visit, row: Checkout) -> Cells:
     money = find_money(visit.app, row)
     return [
-        hide_checkout_ids(row.id),
+        hide_checkout_ids(row.id).partition(".")[0],
         show_time(row.created_at),
         _show_state(row.state, CHECKOUT_TONES),
         row.kind,

@@ -260,6 +260,7 @@ async def load_snapshot(visit: Visit) -> Reply:
     path = _get_snapshot(visit)
     await visit.record(AuditAction.SANDBOX_LOADED, path.name)
     rows = await snapshots.load_snapshot(visit.app, path)
+    await visit.app.merchants.refresh(visit.app.database)
     is_there = visit.app.merchants.find_merchant(visit.get_merchant().id) is not None
     return visit.go(
         f"{visit.base}/simulator" if is_there else visits.OFFICE, f"Loaded {rows} rows of {visit.names[0]}."
