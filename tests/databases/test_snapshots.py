@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 import sqlalchemy as sa
 
 from databases.sandboxes import ROWS, fill, make_app, put, read, read_all
 from tollgate.flows import snapshots
+from tollgate.flows.pay import pay
+from tollgate.operations.app import Call
 from tollgate.store.copying import SAVED, UNSAVED, read_tables
 from tollgate.store.database import Database
-from tollgate.store.merchants import MERCHANTS_VERSION
+from tollgate.store.merchants import MERCHANTS_VERSION, insert_channel, insert_merchant
 from tollgate.store.opening import get_setting, open_database
 from tollgate.store.schema import credentials, deliveries, jobs, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Forbidden, Refusal
 from tollgate.vault.keyring import make_keyring
 from tollgate.vault.snapshots import SnapshotError, SnapshotWriter
+from unit.app_fixture import CHANNEL, MERCHANT, ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 
@@ -206,3 +211,20 @@ async def test_a_snapshot_is_the_state_of_one_moment(db: Database) -> None:
     rows = [row for name, some in batches if name == payments.name for row in some]
     assert sorted(rows, key=repr) == before
     assert max(len(some) for _, some in batches) < ROWS, "rows are read some at a time"
+
+
+async def test_a_payment_that_is_under_way_ends_in_an_error_and_leaves_no_trace(db: Database, tmp_path: Path) -> None:
+    """Its second write finds no row."""
+    wire, path = ScriptedWire(), tmp_path / "a.snapshot"
+    app = msgspec.structs.replace(make_app(db), simulator=wire)
+    await insert_merchant(db, MERCHANT)
+    await insert_channel(db, CHANNEL)
+    await pay(app, ORDER, Call(CHANNEL, "ndc"))
+    await snapshots.save_snapshot(app, path)
+    before = await read_all(db)
+    wire.meanwhile = partial(snapshots.load_snapshot, app, path)
+    with pytest.raises(LookupError, match="was written and is gone"):
+        await pay(app, ORDER, Call(CHANNEL, "ndc"))
+    assert await read_all(db) == before
+    wire.meanwhile = None
+    assert (await pay(app, ORDER, Call(CHANNEL, "ndc"))).code == "000.100.110"
