@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 
@@ -39,7 +40,7 @@ def office(host: GatewayProcess) -> OfficeClient:
 
 
 def see(office: OfficeClient, path: str, **query: str) -> str:
-    answer = office.get(f"{office.base}/{path}", **query)
+    answer = office.get(f"{office.base}/{path}?{urlencode(query)}")
     assert answer.status == 200, answer.body
     return answer.body.decode()
 

@@ -6,8 +6,9 @@ import asyncio
 import sys
 
 from databases.samples import CHANNEL, MERCHANT
+from tollgate.payments.order import Partner
 from tollgate.store.opening import open_database
-from tollgate.store.planned_outcomes import Partner, take_outcome
+from tollgate.store.planned_outcomes import take_outcome
 
 
 async def main(url: str) -> None:

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from databases.samples import CHANNEL, MERCHANT, NOON
+from tollgate.payments.order import Partner
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version
 from tollgate.store.planned_outcomes import (
-    Partner,
     PlannedOutcome,
     cancel_outcome,
     list_outcomes,

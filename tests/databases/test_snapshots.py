@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,7 +24,7 @@ from tollgate.store.schema import credentials, deliveries, jobs, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Forbidden, Refusal
 from tollgate.vault.keyring import make_keyring
-from tollgate.vault.snapshots import SnapshotError, SnapshotWriter
+from tollgate.vault.snapshots import SnapshotError, SnapshotWriter, read_frames
 from unit.app_fixture import CHANNEL, MERCHANT, ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
@@ -131,10 +133,9 @@ async def test_a_load_that_breaks_off_changes_nothing(
     await snapshots.save_snapshot(app, tmp_path / "a.snapshot")
     await fill(db, "second", 2)
     before = await read_all(db)
-    real = snapshots.read_frames
 
-    def break_off(*arguments: object) -> object:
-        for number, frame in enumerate(real(*arguments)):  # type: ignore[arg-type]
+    def break_off(*arguments: Any) -> Iterator[bytes]:
+        for number, frame in enumerate(read_frames(*arguments)):
             if number == 20:
                 raise SnapshotError("the file was changed while it was read")
             yield frame
@@ -201,7 +202,7 @@ async def test_a_fork_has_the_same_content_and_tokens_but_no_users(db: Database,
 
 
 async def test_a_snapshot_is_the_state_of_one_moment(db: Database) -> None:
-    """What is written while it is saved is not in it."""
+    """Rows that are written while it is saved are not in it."""
     await fill(db, "first", ROWS)
     before = await read(db, payments)
     reading = read_tables(db)

@@ -14,10 +14,9 @@ from tollgate.operations.idempotency import keep_answer
 from tollgate.payments import authentication
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
-from tollgate.payments.order import Order
+from tollgate.payments.order import Order, Partner
 from tollgate.payments.payment import IdempotencyKey, Outcome, Payment, Verdict
 from tollgate.store import authentications, payments
-from tollgate.store.planned_outcomes import Partner
 from tollgate.vault.sealing import make_owner
 from tollgate.vault.signing import hash_once_key, make_once_key, seal_once
 

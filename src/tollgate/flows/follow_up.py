@@ -19,10 +19,9 @@ from tollgate.payments.chain import ChainContext, Plan, Refused, decide_follow_u
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.payments.merchants import Channel
-from tollgate.payments.order import FollowUp
+from tollgate.payments.order import FollowUp, Partner
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.store.planned_outcomes import Partner
 from tollgate.values import Conflict, Money, Refusal
 
 

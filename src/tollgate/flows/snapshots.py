@@ -14,10 +14,9 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.operations.app import App
-from tollgate.store import copying
+from tollgate.store import copying, merchants
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
-from tollgate.store.merchants import list_merchants
 from tollgate.store.migrating import HEAD
 from tollgate.store.schema import credentials
 from tollgate.values import Forbidden, Instant, Refusal
@@ -118,7 +117,7 @@ async def _read_batches(frames: Iterator[bytes]) -> AsyncIterator[tuple[str, lis
 async def fork_store(app: App, target: Database) -> int:
     """Fills an empty store with the same content and access tokens; users and the audit log begin anew there."""
     refuse_live(app)
-    if await list_merchants(target):
+    if await merchants.list_merchants(target):
         raise refuse("the new store has merchants already: name an empty place")
     tables = (*copying.SAVED, credentials)
     return await copying.replace_tables(target, copying.read_tables(app.database, tables), tables)

@@ -23,7 +23,7 @@ async def show_bank_file(visit: Visit) -> Reply:
     file = await _get_file(visit)
     visit.check(Permission.VIEW_PAYMENTS, file.channel_id)
     return visit.render(
-        "bank_file.html",
+        "one_bank_file.html",
         title=f"Bank file {file.id}",
         bank_file=file,
         scheme=SCHEMES.get(file.scheme, ""),

@@ -68,7 +68,7 @@ async def show_checkout(visit: Visit) -> Reply:
     found = await listings.list_checkout_payments(visit.app.database, checkout, LIMITS.payments_shown)
     is_over = checkout.state is CheckoutState.OPEN and checkout.is_over(visit.app.clock.now())
     return visit.render(
-        "checkout.html",
+        "one_checkout.html",
         title=f"Checkout {hide_checkout_ids(checkout.id).partition('.')[0]}",
         checkout=checkout,
         state="expired" if is_over else checkout.state.name.lower(),

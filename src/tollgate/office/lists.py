@@ -12,23 +12,15 @@ import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Permission
-from tollgate.office import bank_files, checkouts, registrations, schedules
-from tollgate.office.bank_files import SCHEMES
-from tollgate.office.checkouts import CHECKOUT_TONES, find_money, get_reference
-from tollgate.office.registrations import REGISTRATION_TONES, describe_account
-from tollgate.office.schedules import SCHEDULE_TONES, describe_plan
-from tollgate.office.showing import show_amount, show_badge, show_time
+from tollgate.office import bank_files, checkouts, registrations, schedules, showing
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, refuse_field
 from tollgate.payments.checkout import Checkout, CheckoutState
 from tollgate.payments.registration import Registration, RegistrationState
 from tollgate.payments.reporting import Place
 from tollgate.payments.schedule import Schedule, ScheduleState
 from tollgate.store import listings
-from tollgate.store import schedules as store_schedules
-from tollgate.store.bank_files import BANK_FILES, BankFile
-from tollgate.store.checkouts import find_checkout
-from tollgate.store.registrations import find_registration
-from tollgate.store.schedules import find_schedule
+from tollgate.store.bank_files import BankFile
+from tollgate.store.schedules import list_schedules
 from tollgate.values import hide_checkout_ids
 from tollgate.web.request import Reply
 
@@ -56,68 +48,68 @@ class ListRow(msgspec.Struct, frozen=True, kw_only=True):
     states: type[IntEnum] | None
     search: Callable[[Visit, str], Awaitable[Sequence[Any]]]
     hint: str
-    """What can be searched for."""
+    """It says what can be searched for."""
     empty: str
-    """Says what to do while there are none."""
+    """It says what to do while there are none."""
 
 
-def _name_channel(visit: Visit, channel_id: str) -> str:
+def _render_channel(visit: Visit, channel_id: str) -> str:
     channel = visit.app.merchants.find_channel(channel_id)
     return channel_id if channel is None else channel.name
 
 
 def _show_state(state: IntEnum, tones: Mapping[Any, str]) -> object:
-    return show_badge(state.name.lower(), tones.get(state, ""))
+    return showing.show_badge(state.name.lower(), tones.get(state, ""))
 
 
 def _render_checkout(visit: Visit, row: Checkout) -> Cells:
-    money = find_money(visit.app, row)
+    money = checkouts.find_money(visit.app, row)
     return [
         hide_checkout_ids(row.id).partition(".")[0],
-        show_time(row.created_at),
-        _show_state(row.state, CHECKOUT_TONES),
+        showing.show_time(row.created_at),
+        _show_state(row.state, checkouts.CHECKOUT_TONES),
         row.kind,
-        "" if money is None else show_amount(money.hundredths, money.currency),
+        "" if money is None else showing.show_amount(money.hundredths, money.currency),
         row.attempts,
-        show_time(row.expires_at),
-        _name_channel(visit, row.channel_id),
+        showing.show_time(row.expires_at),
+        _render_channel(visit, row.channel_id),
     ]
 
 
 def _render_registration(visit: Visit, row: Registration) -> Cells:
     return [
         row.id,
-        show_time(row.created_at),
-        _show_state(row.state, REGISTRATION_TONES),
+        showing.show_time(row.created_at),
+        _show_state(row.state, registrations.REGISTRATION_TONES),
         row.brand,
-        describe_account(row),
-        show_time(row.used_at),
-        _name_channel(visit, row.channel_id),
+        registrations.describe_account(row),
+        showing.show_time(row.used_at),
+        _render_channel(visit, row.channel_id),
     ]
 
 
 def _render_schedule(visit: Visit, row: Schedule) -> Cells:
     return [
         row.id,
-        show_time(row.created_at),
-        _show_state(row.state, SCHEDULE_TONES),
-        show_amount(row.money.hundredths, row.money.currency),
-        describe_plan(row),
-        show_time(row.next_at),
-        _name_channel(visit, row.channel_id),
+        showing.show_time(row.created_at),
+        _show_state(row.state, schedules.SCHEDULE_TONES),
+        showing.show_amount(row.money.hundredths, row.money.currency),
+        schedules.describe_plan(row),
+        showing.show_time(row.next_at),
+        _render_channel(visit, row.channel_id),
     ]
 
 
 def _render_bank_file(visit: Visit, row: BankFile) -> Cells:
     return [
         row.id,
-        show_time(row.created_at),
-        SCHEMES.get(row.scheme, row.scheme),
+        showing.show_time(row.created_at),
+        bank_files.SCHEMES.get(row.scheme, row.scheme),
         row.due_on,
         row.entries,
-        show_amount(row.total, row.currency),
-        show_time(row.exported_at),
-        _name_channel(visit, row.channel_id),
+        showing.show_amount(row.total, row.currency),
+        showing.show_time(row.exported_at),
+        _render_channel(visit, row.channel_id),
     ]
 
 
@@ -129,25 +121,25 @@ async def _search_payments(visit: Visit, text: str) -> list[Any]:
 
 async def _search_checkouts(visit: Visit, text: str) -> Sequence[Checkout]:
     ids = [text, *[payment.checkout_id for payment in await _search_payments(visit, text)]]
-    return await _find_each(visit, find_checkout, ids)
+    return await _list_found(visit, listings.CHECKOUT_LISTING.find, ids)
 
 
 async def _search_registrations(visit: Visit, text: str) -> Sequence[Registration]:
     ids = [text, *[payment.registration_id for payment in await _search_payments(visit, text)]]
-    return await _find_each(visit, find_registration, ids)
+    return await _list_found(visit, listings.REGISTRATION_LISTING.find, ids)
 
 
 async def _search_schedules(visit: Visit, text: str) -> Sequence[Schedule]:
     merchant_id = visit.get_merchant().id
-    found = await store_schedules.list_schedules(visit.app.database, merchant_id, text, LIMITS.office_page)
-    return [*await _find_each(visit, find_schedule, [text]), *found]
+    found = await list_schedules(visit.app.database, merchant_id, text, LIMITS.office_page)
+    return [*await _list_found(visit, listings.SCHEDULE_LISTING.find, [text]), *found]
 
 
 async def _search_bank_files(visit: Visit, text: str) -> Sequence[BankFile]:
-    return await _find_each(visit, BANK_FILES.find, [text])
+    return await _list_found(visit, listings.BANK_FILE_LISTING.find, [text])
 
 
-async def _find_each(visit: Visit, find: Callable[..., Awaitable[Any]], ids: Sequence[str | None]) -> list[Any]:
+async def _list_found(visit: Visit, find: Callable[..., Awaitable[Any]], ids: Sequence[str | None]) -> list[Any]:
     """Finds rows by their ids, each once."""
     database, merchant_id = visit.app.database, visit.get_merchant().id
     found = [await find(database, merchant_id, each) for each in dict.fromkeys(filter(None, ids))]
@@ -160,7 +152,7 @@ LISTS = (
         title="Checkouts",
         heads=("Checkout", "Created", "State", "Kind", "Amount", "Attempts", "Expires", "Channel"),
         render=_render_checkout,
-        get_name=get_reference,
+        get_name=checkouts.get_reference,
         listing=listings.CHECKOUT_LISTING,
         states=CheckoutState,
         search=_search_checkouts,
@@ -216,7 +208,7 @@ async def show_list(row: ListRow, visit: Visit) -> Reply:
         found = [each for each in await row.search(visit, text) if each.channel_id in known]
         if row.path == "checkouts" and [each.id for each in found] == [text]:
             # The id is enough to pay, so the page that shows the checkout does not have it.
-            return visit.go(f"{visit.base}/checkouts/{get_reference(found[0])}")
+            return visit.go(f"{visit.base}/checkouts/{checkouts.get_reference(found[0])}")
     else:
         found, following = await row.listing.list_page(
             visit.app.database,

@@ -13,7 +13,6 @@ from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_fo
 from tollgate.operations.app import Call
 from tollgate.payments.registration import WIPED, Registration, RegistrationState, TokenState
 from tollgate.store import listings
-from tollgate.store.registrations import find_registration
 from tollgate.store.schedules import list_schedules
 from tollgate.web.request import Reply
 
@@ -46,7 +45,7 @@ async def show_registration(visit: Visit) -> Reply:
     found = await listings.list_registration_payments(database, merchant_id, registration.id, LIMITS.payments_shown)
     schedules = await list_schedules(database, merchant_id, registration.id, LIMITS.schedules_shown)
     return visit.render(
-        "registration.html",
+        "one_registration.html",
         title=f"Registration {registration.id}",
         registration=registration,
         account=describe_account(registration),
@@ -64,7 +63,7 @@ async def show_registration(visit: Visit) -> Reply:
 
 
 async def _get_registration(visit: Visit) -> Registration:
-    found = await find_registration(visit.app.database, visit.get_merchant().id, visit.names[0])
+    found = await listings.REGISTRATION_LISTING.find(visit.app.database, visit.get_merchant().id, visit.names[0])
     if found is None:
         raise make_not_found("registration")
     return found

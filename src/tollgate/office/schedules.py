@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Permission
-from tollgate.contract import jobs
+from tollgate.contract import jobs, schedules
 from tollgate.contract.fields import read_fields
-from tollgate.contract.schedules import DESCHEDULES
 from tollgate.flows.schedules import deschedule
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found
 from tollgate.operations.app import Call
@@ -93,7 +92,7 @@ async def show_schedule(visit: Visit) -> Reply:
     runs = await list_runs(visit.app.database, schedule.merchant_id, schedule.id, LIMITS.payments_shown)
     is_active = schedule.state is ScheduleState.ACTIVE
     return visit.render(
-        "schedule.html",
+        "one_schedule.html",
         title=f"Schedule {schedule.id}",
         schedule=schedule,
         plan=describe_plan(schedule),
@@ -118,7 +117,7 @@ async def end_schedule(visit: Visit) -> Reply:
     schedule = await _get_schedule(visit)
     visit.check(Permission.CAPTURE, schedule.channel_id)
     channel = visit.app.merchants.get_channel(schedule.channel_id)
-    fields = read_fields([], visit.app.make_situation("schedule", channel, DESCHEDULES))
+    fields = read_fields([], visit.app.make_situation("schedule", channel, schedules.DESCHEDULES))
     await visit.record(AuditAction.SCHEDULE_ENDED, schedule.id)
     await deschedule(visit.app, fields, schedule.id, Call(channel, f"{channel.id}_{visit.request.trace}"))
     return visit.go(f"{visit.base}/schedules/{schedule.id}", "The schedule has ended.")

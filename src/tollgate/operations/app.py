@@ -20,12 +20,11 @@ from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel
-from tollgate.payments.order import TestMode
+from tollgate.payments.order import Partner, TestMode
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
 from tollgate.store.database import Database
-from tollgate.store.planned_outcomes import Partner
 from tollgate.values import Clock, Instant, RandomBytes, system_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import Guard, HttpNotifier, Notifier, Wire
@@ -92,7 +91,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     disturb: Callable[[Wire], Wire] = lambda wire: wire
     """Lets simulator overrides disturb real wires on a test host."""
     planning: Planning | None = None
-    """What was planned for simulated partners; exists on a test host only."""
+    """Chooses what messages to simulated partners meet; exists on a test host only."""
     activity: Activity = msgspec.field(default_factory=Activity)
     journal: Journal = msgspec.field(default_factory=Journal)
     """Notes messages and log lines for the back office."""

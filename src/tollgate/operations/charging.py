@@ -18,12 +18,11 @@ from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import FOLLOWINGS
 from tollgate.payments.ledger import UNTOUCHED
 from tollgate.payments.merchants import Channel
-from tollgate.payments.order import FollowUp, Order
+from tollgate.payments.order import FollowUp, Order, Partner
 from tollgate.payments.payment import LATE_DETAIL, NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
 from tollgate.store import payments
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.idempotency import IdempotencyRecord
-from tollgate.store.planned_outcomes import Partner
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, Money, PaymentId, make_id
 

@@ -190,6 +190,13 @@ def list_amounts(part: msgspec.Struct) -> Iterator[Money]:
                 yield from list_amounts(inner)
 
 
+class Partner(StrEnum):
+    """The partners of a payment for which a test host simulates outcomes."""
+
+    ACQUIRER = "acquirer"
+    DIRECTORY_SERVER = "directory server"
+
+
 class TestMode(StrEnum):
     """The test system to which a test host sends a request."""
 

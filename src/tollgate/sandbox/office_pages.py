@@ -18,17 +18,16 @@ from tollgate.catalog.test_cards import Behaviour
 from tollgate.connectors import acquiring
 from tollgate.flows import snapshots
 from tollgate.office import visits
-from tollgate.office.visits import OF_MERCHANT, Visit
+from tollgate.payments.order import Partner
 from tollgate.payments.payment import Outcome
 from tollgate.sandbox.controls import ADVANCE_S_MAX, move_clock
 from tollgate.sandbox.directory_server import PLANNED_BEHAVIOUR
 from tollgate.store import planned_outcomes
-from tollgate.store.planned_outcomes import Partner, PlannedOutcome
 from tollgate.values import ChannelId, Instant, make_id, make_timed_id
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()
-_PATH = f"{OF_MERCHANT}/simulator"
+_PATH = f"{visits.OF_MERCHANT}/simulator"
 _SNAPSHOT = f"{_PATH}/snapshots/{{name}}"
 
 _DELAY_S_MAX = 30
@@ -61,7 +60,7 @@ _RESULTS = _group_results()
 
 
 @ROUTES.add("GET", _PATH, Permission.USE_SIMULATOR)
-async def show_simulator(visit: Visit) -> Reply:
+async def show_simulator(visit: visits.Visit) -> Reply:
     """Shows what is planned, the clock and the snapshots."""
     channels = {channel.id: channel for channel in visit.list_channels(Permission.USE_SIMULATOR)}
     listed = await planned_outcomes.list_outcomes(visit.app.database, visit.get_merchant().id)
@@ -84,7 +83,7 @@ async def show_simulator(visit: Visit) -> Reply:
     )
 
 
-def describe(outcome: PlannedOutcome) -> list[str]:
+def describe(outcome: planned_outcomes.PlannedOutcome) -> list[str]:
     """Says in words what a message meets."""
     told = []
     for name, value in outcome.overrides.items():
@@ -100,7 +99,7 @@ def describe(outcome: PlannedOutcome) -> list[str]:
 
 
 @ROUTES.add("POST", f"{_PATH}/outcomes", Permission.USE_SIMULATOR)
-async def plan_outcome(visit: Visit) -> Reply:
+async def plan_outcome(visit: visits.Visit) -> Reply:
     """Plans what the next messages of a channel to a partner meet."""
     channel_id, partner, payment_type = visit.find("channel"), visit.find("partner"), visit.find("type")
     if channel_id not in {channel.id for channel in visit.list_channels(Permission.USE_SIMULATOR)}:
@@ -112,7 +111,7 @@ async def plan_outcome(visit: Visit) -> Reply:
     count = _read_number(visit, "count", 1, _COUNT_MAX)
     overrides = _read_overrides(visit, Partner(partner))
     now = visit.app.clock.now()
-    outcome = PlannedOutcome(
+    outcome = planned_outcomes.PlannedOutcome(
         merchant_id=visit.get_merchant().id,
         id=make_timed_id(now, make_id(visit.app.random_bytes)),
         channel_id=ChannelId(channel_id),
@@ -134,14 +133,14 @@ async def plan_outcome(visit: Visit) -> Reply:
     return visit.go(f"{visit.base}/simulator", f"Planned for the next {count}: {told}.")
 
 
-def _read_number(visit: Visit, name: str, low: int, high: int) -> int:
+def _read_number(visit: visits.Visit, name: str, low: int, high: int) -> int:
     text = visit.find(name)
     if not (text.isascii() and text.isdigit()) or not low <= int(text[:12]) <= high:
         raise visits.refuse_field(name, f"must be a whole number from {low} to {high}")
     return int(text)
 
 
-def _read_overrides(visit: Visit, partner: Partner) -> Mapping[str, str]:
+def _read_overrides(visit: visits.Visit, partner: Partner) -> Mapping[str, str]:
     overrides, who = {}, _OVERRIDES[partner]
     wanted, answer = visit.find("result"), visit.find("answer")
     if wanted and partner is Partner.ACQUIRER:
@@ -165,7 +164,7 @@ def _read_overrides(visit: Visit, partner: Partner) -> Mapping[str, str]:
 
 
 @ROUTES.add("POST", f"{_PATH}/outcomes/{{id}}/cancel", Permission.USE_SIMULATOR)
-async def cancel_outcome(visit: Visit) -> Reply:
+async def cancel_outcome(visit: visits.Visit) -> Reply:
     """Takes back what is left of a planned outcome."""
     merchant_id, database = visit.get_merchant().id, visit.app.database
     outcome = await planned_outcomes.find_planned_outcome(database, merchant_id, visit.names[0])
@@ -179,7 +178,7 @@ async def cancel_outcome(visit: Visit) -> Reply:
 
 
 @ROUTES.add("POST", f"{_PATH}/clock", Permission.USE_SIMULATOR)
-async def advance_clock(visit: Visit) -> Reply:
+async def advance_clock(visit: visits.Visit) -> Reply:
     """Moves the time of the whole host forward."""
     unit = visit.find("unit")
     if unit not in _UNITS:
@@ -203,7 +202,7 @@ class StoredSnapshot(msgspec.Struct, frozen=True):
     saved_at: Instant
 
 
-def _list_snapshots(visit: Visit) -> list[StoredSnapshot]:
+def _list_snapshots(visit: visits.Visit) -> list[StoredSnapshot]:
     found = []
     for path in sorted(_get_folder(visit).glob(f"*{_SUFFIX}")):
         name, status = path.name.removesuffix(_SUFFIX), path.stat()
@@ -212,19 +211,19 @@ def _list_snapshots(visit: Visit) -> list[StoredSnapshot]:
     return sorted(found, key=lambda each: each.saved_at, reverse=True)
 
 
-def _get_folder(visit: Visit) -> Path:
+def _get_folder(visit: visits.Visit) -> Path:
     if visit.app.data_folder is None:
         raise LookupError("the host has no data folder")
     return visit.app.data_folder / "snapshots"
 
 
-def _locate(visit: Visit, name: str) -> Path:
+def _locate(visit: visits.Visit, name: str) -> Path:
     if _NAME.fullmatch(name) is None:
         raise visits.refuse_field("name", "has 1 to 60 letters, digits, - or _, and begins with a letter or digit")
     return _get_folder(visit) / f"{name}{_SUFFIX}"
 
 
-def _get_snapshot(visit: Visit) -> Path:
+def _get_snapshot(visit: visits.Visit) -> Path:
     path = _locate(visit, visit.names[0])
     if not path.is_file():
         raise visits.make_not_found("snapshot")
@@ -232,7 +231,7 @@ def _get_snapshot(visit: Visit) -> Path:
 
 
 @ROUTES.add("POST", f"{_PATH}/snapshots", Permission.MANAGE_HOST)
-async def save_snapshot(visit: Visit) -> Reply:
+async def save_snapshot(visit: visits.Visit) -> Reply:
     """Saves the whole sandbox under a name, in the data folder of the host."""
     path = _locate(visit, visit.find("name"))
     if len(_list_snapshots(visit)) >= LIMITS.snapshots_max and not path.exists():
@@ -244,7 +243,7 @@ async def save_snapshot(visit: Visit) -> Reply:
 
 
 @ROUTES.add("GET", _SNAPSHOT, Permission.MANAGE_HOST)
-async def download_snapshot(visit: Visit) -> Reply:
+async def download_snapshot(visit: visits.Visit) -> Reply:
     """Sends the file, which is encrypted and opens with the host's key only."""
     path = _get_snapshot(visit)
     if path.stat().st_size > LIMITS.snapshot_bytes_max:
@@ -255,7 +254,7 @@ async def download_snapshot(visit: Visit) -> Reply:
 
 
 @ROUTES.add("POST", f"{_SNAPSHOT}/load", Permission.MANAGE_HOST, needs_confirmation=True)
-async def load_snapshot(visit: Visit) -> Reply:
+async def load_snapshot(visit: visits.Visit) -> Reply:
     """Takes the whole sandbox back to the state of a file, for all merchants."""
     path = _get_snapshot(visit)
     await visit.record(AuditAction.SANDBOX_LOADED, path.name)
@@ -268,7 +267,7 @@ async def load_snapshot(visit: Visit) -> Reply:
 
 
 @ROUTES.add("POST", f"{_SNAPSHOT}/delete", Permission.MANAGE_HOST)
-async def delete_snapshot(visit: Visit) -> Reply:
+async def delete_snapshot(visit: visits.Visit) -> Reply:
     """Deletes the file of a snapshot."""
     path = _get_snapshot(visit)
     await visit.record(AuditAction.SANDBOX_SAVED, path.name, deleted="yes")

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from tollgate.connectors import acquiring
 from tollgate.operations.app import App
+from tollgate.payments.order import Partner
 from tollgate.payments.payment import Payment
 from tollgate.sandbox.acquirer import Misbehaving
 from tollgate.sandbox.simulator import Simulator
 from tollgate.store import planned_outcomes
-from tollgate.store.planned_outcomes import Partner
 from tollgate.wire import Wire
 
 EXPLICIT: Mapping[Partner, frozenset[str]] = {

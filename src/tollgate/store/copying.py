@@ -16,7 +16,6 @@ from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.merchants import MERCHANTS_VERSION
 from tollgate.store.opening import add_to_setting_writes
-from tollgate.store.schema import METADATA, deliveries, jobs, settings
 from tollgate.store.statements import Dialect, Statement, Write
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ UNSAVED = {
 }
 """The tables that a snapshot neither has nor changes, and why."""
 
-SAVED = tuple(table for table in METADATA.sorted_tables if table not in UNSAVED)
+SAVED = tuple(table for table in schema.METADATA.sorted_tables if table not in UNSAVED)
 
 KEPT_SETTINGS = (
     AUDIT_HEAD,
@@ -51,29 +50,29 @@ KEPT_SETTINGS = (
 )
 """The settings that a snapshot neither has nor changes; the others belong to what is saved, as the clock's offset."""
 
-_is_saved_setting = sa.and_(*[settings.c.name != sa.literal_column(f"'{name}'") for name in KEPT_SETTINGS])
+_is_saved_setting = sa.and_(*[schema.settings.c.name != sa.literal_column(f"'{name}'") for name in KEPT_SETTINGS])
 
 _FREE = (
     # A living process would count as the owner of what it does not know.
-    Write(Statement(sa.update(deliveries).values(lease_owner=sa.null())), {}),
-    Write(Statement(sa.update(jobs).values(lease_owner=sa.null(), leased_until=ZERO)), {}),
+    Write(Statement(sa.update(schema.deliveries).values(lease_owner=sa.null())), {}),
+    Write(Statement(sa.update(schema.jobs).values(lease_owner=sa.null(), leased_until=ZERO)), {}),
 )
 
 
 def get_table(name: str) -> sa.Table:
-    return METADATA.tables[name]
+    return schema.METADATA.tables[name]
 
 
 def select_all(table: sa.Table, dialect: Dialect) -> str:
     selected = sa.select(*table.columns)
-    if table is settings:
+    if table is schema.settings:
         selected = selected.where(_is_saved_setting)
     return Statement(selected).compiled_for(dialect).text
 
 
 def delete_all(table: sa.Table, dialect: Dialect) -> str:
     deleting = sa.delete(table)
-    if table is settings:
+    if table is schema.settings:
         deleting = deleting.where(_is_saved_setting)
     return Statement(deleting).compiled_for(dialect).text
 

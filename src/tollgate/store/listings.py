@@ -38,6 +38,7 @@ class Listing(Generic[T]):
 
     def __init__(self, codec: Codec[T]) -> None:
         self._codec = codec
+        self.find = codec.find
         self._make = lru_cache(_SHAPES_KEPT)(self._compose)
 
     def _compose(self, channels: int, has_state: bool) -> Statement:

@@ -1,14 +1,14 @@
-"""What the next messages to the simulated partners of a test host meet, as it was planned in the back office.
+"""Planned outcomes: what the next messages to the simulated partners of a test host meet.
 
 It is stored so that all processes use each planned outcome as often as was asked for, and no oftener.
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 
 import msgspec
 import sqlalchemy as sa
 
+from tollgate.payments.order import Partner
 from tollgate.store.codec import LIMIT, ONE, ZERO, Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.merchants import change_merchants
@@ -18,11 +18,6 @@ from tollgate.values import ChannelId, Instant, MerchantId
 
 SHOWN_MAX = 50
 """A merchant has so many planned outcomes at most."""
-
-
-class Partner(StrEnum):
-    ACQUIRER = "acquirer"
-    DIRECTORY_SERVER = "directory server"
 
 
 class PlannedOutcome(msgspec.Struct, frozen=True, kw_only=True):
