@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.reference_markdown import code, page, section, table
+from tools.reference_office import list_page_rows, render_permissions
 
 from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand
@@ -374,6 +375,8 @@ def render_settings() -> str:
     return page("Settings", [intro, ""], table(("flag", "variable", "default", "meaning"), rows))
 
 
+__all__ = ["PAGES", "list_page_rows"]
+
 PAGES = {
     "parameters.md": render_parameters,
     "rules.md": render_rules,
@@ -383,6 +386,7 @@ PAGES = {
     "test-data.md": render_test_data,
     "events.md": render_events,
     "settings.md": render_settings,
+    "permissions.md": render_permissions,
 }
 
 

@@ -11,6 +11,7 @@ from tidy.source_tree import ROOT
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.events import EVENT_ROWS
 from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.permissions import Permission
 from tollgate.catalog.results import RESULTS
 from tollgate.catalog.rules import RULES
 from tollgate.catalog.test_cards import TEST_CARDS
@@ -43,6 +44,7 @@ def test_a_page_says_in_its_first_line_that_it_is_generated(page: str) -> None:
         ("brands.md", list(BRANDS)),
         ("test-data.md", list(TEST_CARDS)),
         ("events.md", list(EVENT_ROWS)),
+        ("permissions.md", [*Permission, *[row.path for row in GENERATOR["list_page_rows"]()]]),
         ("settings.md", [f"--{member.replace('_', '-')}" for member in Settings.__struct_fields__]),
     ],
 )

@@ -46,7 +46,7 @@ async def gather_evidence(
         "taken_at": render_timestamp(wall),
         "versions": await _list_versions(app),
         "environment": "live" if app.is_live else "test",
-        "settings": _list_settings(settings),
+        "settings": list_settings(settings),
         "tls": _describe_tls(settings, tls_minimum),
         "keys": await _describe_keys(app, wall),
         "merchants": await _count_merchants(app),
@@ -83,7 +83,7 @@ async def _list_versions(app: App) -> dict[str, str]:
     }
 
 
-def _list_settings(settings: Settings) -> dict[str, str]:
+def list_settings(settings: Settings) -> dict[str, str]:
     """Returns the settings by their flags; the user and the password of the database are left out."""
     shown = {row.flag: str(getattr(settings, row.member)) for row in SETTINGS}
     parts = urlsplit(settings.database_url)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.parameters.names import PARAMETERS, first_word
 from tollgate.catalog.personal_data import (
     KEPT_NAMES,
     KEPT_WORDS,
     PERSONAL_NAMES,
     PERSONAL_WORDS,
-    first_word,
     names_person,
 )
 from tollgate.store.personal_data import DECISIONS
