@@ -80,8 +80,8 @@ def pay_with_canaries(client: Client, canary: str) -> dict[str, str]:
 def build_world(gateway: GatewayProcess) -> OfficeWorld:
     client = gateway.client()
     merchant_id = find_merchant_id(gateway, client)
-    channel = add_channel(gateway, client, SCRIPT)
-    stranger = add_merchant(gateway, FORMULA)
+    channel = add_channel(gateway, client, FORMULA)
+    stranger = add_merchant(gateway, SCRIPT)
     world = OfficeWorld(gateway, channel, merchant_id, find_merchant_id(gateway, stranger))
     endpoint = add_endpoint(gateway, client, f"{gateway.base_url}/sandbox/inbox/canary")
     wait_until_known(client, endpoint)

@@ -1,0 +1,152 @@
+"""Every page of the back office that can be opened: accessible, small, by itself, and safe from what shoppers wrote.
+
+The pages are taken from their rows, so a new page is visited too.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from playwright.sync_api import Dialog, Page, Response, expect
+
+from browser.accessibility import list_violations
+from browser.conftest import OpenContext, Shoot
+from gateway import CARD, Answer, GatewayProcess
+from office_client import OfficeClient
+from office_users import PAGE_ROWS, OfficeUser, add_users
+from office_world import OfficeWorld, build_world
+from tollgate.catalog.permissions import Role
+from tollgate.payments.users import Stage
+
+ROWS = [row for row in PAGE_ROWS if row.method == "GET" and Stage.SIGNED_IN in row.stages]
+EVERYWHERE = OfficeUser("everywhere", Role.PLATFORM)
+WIDE, NARROW = {"width": 1200, "height": 800}, {"width": 380, "height": 800}
+BYTES_MAX = 100_000
+"""The whole page, compressed: its text, its styles and its scripts."""
+NUMBERS = (CARD["card.number"], "4000000000000002")
+CVV = re.compile(rf"cv[vcn]\W{{0,12}}{CARD['card.cvv']}\b", re.IGNORECASE)
+_OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_CANARY = "() => 'canary' in window"
+
+
+@pytest.fixture(scope="module")
+def own_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
+    with GatewayProcess(tmp_path_factory.mktemp("office")) as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="module")
+def world(own_gateway: GatewayProcess) -> OfficeWorld:
+    """The world is built in a thread, because Playwright's loop runs in this one."""
+    with ThreadPoolExecutor(1) as elsewhere:
+        world = elsewhere.submit(build_world, own_gateway).result()
+        readers = [OfficeUser(f"reader {role}", role, world.merchant_id) for role in Role if role is not Role.PLATFORM]
+        elsewhere.submit(add_users, own_gateway, EVERYWHERE, *readers).result()
+    return world
+
+
+@pytest.fixture(scope="module")
+def office(world: OfficeWorld) -> OfficeClient:
+    return EVERYWHERE.enter(world.gateway, world.merchant_id)
+
+
+@pytest.fixture
+def office_page(office: OfficeClient, open_context: OpenContext) -> Page:
+    """A browser that has the session of the platform's user."""
+    context = open_context(viewport=WIDE, reduced_motion="reduce")
+    context.add_cookies(
+        [{"name": name, "value": text, "url": office.base_url} for name, text in office.cookies.items()]
+    )
+    return context.new_page()
+
+
+def is_page(answer: Answer) -> bool:
+    return answer.status == 200 and answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.path)
+def test_a_page_is_accessible_small_and_harmless(
+    row: Any, office: OfficeClient, office_page: Page, world: OfficeWorld, shoot: Shoot
+) -> None:
+    answer = office.get(world.fill(row.path))
+    if not is_page(answer):
+        assert answer.status in (200, 404), answer.body[:500]
+        return
+    dialogs: list[str] = []
+    loaded: dict[str, Response] = {}
+
+    def note_dialog(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def note_response(response: Response) -> None:
+        loaded[response.url] = response
+
+    office_page.on("dialog", note_dialog)
+    office_page.on("response", note_response)
+    office_page.goto(office.base_url + world.fill(row.path))
+    faults = look_at(office_page)
+    sizes = [len(gzip.compress(response.body())) for response in loaded.values() if response.status == 200]
+    shoot(office_page, "office-" + re.sub(r"\W+", "-", row.path.partition("}")[2] or row.path).strip("-"))
+
+    assert faults == []
+    assert sum(sizes) < BYTES_MAX
+    assert dialogs == []
+
+
+def look_at(page: Page) -> list[str]:
+    """Lists what is wrong with a page in its three looks."""
+    faults = []
+    for look, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("narrow", "light", NARROW)):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        faults += [f"{look}: {fault}" for fault in list_violations(page)]
+        if page.evaluate(_OVERFLOW) > 0:
+            faults.append(f"{look}: the page scrolls sideways")
+    if page.evaluate(_CANARY):
+        faults.append("a text that a shopper wrote was run as a script")
+    return faults
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_no_page_shows_a_number_code_token_or_key_to_any_role(role: Role, world: OfficeWorld) -> None:
+    user = EVERYWHERE if role is Role.PLATFORM else OfficeUser(f"reader {role}", role, world.merchant_id)
+    browser = user.enter(world.gateway, world.merchant_id)
+    keys = json.loads((world.gateway.data / "keys.json").read_text())
+    secrets = [*NUMBERS, world.client.token, *keys["keys"].values(), keys["fingerprint_key"], *browser.cookies.values()]
+    seen = 0
+    for row in ROWS:
+        answer = browser.get(world.fill(row.path))
+        text = answer.body.decode("utf-8", "replace")
+        seen += answer.status == 200
+        assert [secret[:6] for secret in secrets if secret and secret in text] == [], row.path
+        assert CVV.search(text) is None, row.path
+        if answer.headers["content-type"].startswith("text/csv"):
+            cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
+            assert [cell for cell in cells if cell.startswith(("=", "@", "+"))] == [], row.path
+    assert seen > 1
+
+
+def test_keys_search_and_list_themselves(office_page: Page, office: OfficeClient) -> None:
+    office_page.goto(f"{office.base_url}{office.base}/approvals")
+    office_page.keyboard.press("/")
+    expect(office_page.locator("#find")).to_be_focused()
+    office_page.locator("h1").click()
+    office_page.keyboard.press("?")
+    expect(office_page.get_by_role("dialog", name="Keys")).to_be_visible()
+    office_page.keyboard.press("Escape")
+    expect(office_page.get_by_role("dialog", name="Keys")).to_be_hidden()
+
+
+def test_the_canaries_are_on_the_pages_as_text(office: OfficeClient, world: OfficeWorld) -> None:
+    """The first look at a page shows that what is harmless is there at all."""
+    texts = [office.get(world.fill(row.path)).body.decode("utf-8", "replace") for row in ROWS]
+    assert any("&lt;img src=x onerror=window.canary=1&gt;" in text for text in texts)
