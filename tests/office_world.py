@@ -5,18 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from api.checking_out import PREPARED, prepare, submit
-from api.endpoints import add_endpoint, wait_until_known
+from api.endpoints import add_endpoint, use_store, wait_until_known
 from api.linking import read_own_context
 from api.merchants import add_channel, add_merchant, find_merchant_id
 from api.scheduling import plan
-from gateway import CARD, Client, GatewayProcess
+from gateway import CARD, PAYMENT, Client, GatewayProcess
 from office_users import UNKNOWN_ID
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy, Use
+from tollgate.flows.erase_person import begin_erasure, finish_erasure
+from tollgate.operations.app import App
+from tollgate.operations.audit_log import Actor
+from tollgate.payments.erasure import SearchKind
+from tollgate.values import MerchantId
 
 SCRIPT = "<img src=x onerror=window.canary=1>"
 FORMULA = "=HYPERLINK(1)+window.canary"
 CANARIES = (SCRIPT, FORMULA)
+EMAIL = "jane.jones@example.com"
 _NOT_SENT = Use.ACCOUNT | Use.WALLET | Use.LINK | Use.CHECKOUT
 _ALONE = ("recurringMigration.", "marketPlace.", "identificationDocId", "lifecycleId", "referenceUuid")
 """Parts of names that are sent only together with other parameters, or refer to another payment."""
@@ -88,7 +94,8 @@ def build_world(gateway: GatewayProcess) -> OfficeWorld:
     for canary in CANARIES:
         world.ids |= pay_with_canaries(channel, canary)
     assert channel.pay(card__number="4000000000000002").status != 200
-    held = channel.pay(paymentType="PA").json["id"]
+    names = {"customer.givenName": "Jane", "customer.surname": "Jones", "customer.email": EMAIL}
+    held = channel.post("/v1/payments", {**PAYMENT, **names, "paymentType": "PA"}).json["id"]
     assert (
         channel.post(f"/v1/payments/{held}", {"amount": "5.00", "currency": "EUR", "paymentType": "CP"}).status == 200
     )
@@ -104,5 +111,12 @@ def build_world(gateway: GatewayProcess) -> OfficeWorld:
         "schedules": schedule_id,
         "webhooks": endpoint.id,
         "channels": channel.entity_id,
+        "erasure": use_store(gateway, lambda app: search_person(app, MerchantId(merchant_id))),
     }
     return world
+
+
+async def search_person(app: App, merchant_id: MerchantId) -> str:
+    """Looks for a person who is found, and returns the id of the erasure that nobody has confirmed yet."""
+    begun = await begin_erasure(app, merchant_id, SearchKind.EMAIL, EMAIL)
+    return (await finish_erasure(app, begun, Actor(name="test"))).id
