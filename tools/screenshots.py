@@ -1,4 +1,4 @@
-"""`make screenshots`: takes the pictures of the payment form and the demo shop that the documents show.
+"""`make screenshots`: takes the pictures of the payment form, the demo shop and the back office for the documents.
 
 A gateway of its own on a free port, a temporary data folder, Debian's Chromium; everything is stopped afterwards.
 """
@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,13 +17,17 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 # Started as a file, while the servers and the shopper's hands of the tests are found from their root.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from tools.office_seeding import sell
 
 from browser.conftest import CHROMIUM_FLAGS
 from browser.linking import read_own_context
 from browser.shopping import CHALLENGED, NUMBER, fill_in_card, open_method, order, pay_button, pay_with_address
 from browser.widget_shop import hold_requests
 from gateway import Client, GatewayProcess
+from office_client import OfficeClient, enter_office
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "images"
@@ -40,6 +44,7 @@ class Look:
     is_dark: bool = False
 
 
+OFFICE = Look(width=1200, height=860)
 FORM = Look(width=540)
 """A form is as wide as this in most shops."""
 
@@ -174,6 +179,21 @@ def list_link_shots(client: Client) -> tuple[Shot, ...]:
     )
 
 
+def show_office(office: OfficeClient, path: str, page: Page, _base_url: str) -> None:
+    for name, value in office.cookies.items():
+        page.context.add_cookies([{"name": name, "value": value, "url": office.base_url}])
+    page.goto(f"{office.base_url}{office.base}{path}")
+    expect(page.locator("h1")).not_to_have_text("Not found")
+
+
+def list_office_shots(gateway: GatewayProcess) -> tuple[Shot, ...]:
+    """Fills the office's gateway first; its clock is moved for that, so it has one of its own."""
+    paid_id, office = sell(gateway), enter_office(gateway)
+    paths = {"overview": "/overview", "transactions": "/payments", "webhooks": "/webhooks"}
+    paths["payment"] = f"/payments/{paid_id}"
+    return tuple(Shot(f"office-{name}", partial(show_office, office, path), OFFICE) for name, path in paths.items())
+
+
 # ---- the camera ----
 
 
@@ -207,8 +227,12 @@ def open_browser() -> Iterator[Browser]:
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     wanted = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder, GatewayProcess(Path(folder)) as gateway, open_browser() as browser:
-        shots = [*SHOTS, *list_link_shots(gateway.client())]
+    with ExitStack() as opened:
+        folders = [Path(opened.enter_context(tempfile.TemporaryDirectory())) for _ in range(2)]
+        gateway, shop = [opened.enter_context(GatewayProcess(folder)) for folder in folders]
+        # Seeding runs loops of its own, so it comes before the browser's.
+        shots = [*SHOTS, *list_link_shots(gateway.client()), *list_office_shots(shop)]
+        browser = opened.enter_context(open_browser())
         paths = [take(shot, browser, gateway.base_url) for shot in shots if not wanted or shot.name in wanted]
     for path in paths:
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
