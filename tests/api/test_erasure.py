@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
+from pathlib import Path
 from subprocess import CalledProcessError
 
 import pytest
 import sqlalchemy as sa
 
 from api.checking_out import PREPARED, ask, prepare, submit
-from api.endpoints import add_endpoint, use_store, wait_until_known
+from api.direct_debits import begin_debit
+from api.endpoints import add_endpoint, advance, use_store, wait_until_known
 from api.linking import read_own_context
-from api.merchants import find_merchant_id
+from api.merchants import find_merchant_id, wait_until
 from api.scheduling import is_active, plan
 from gateway import CARD, Client, GatewayProcess
 from office_client import OfficeClient, enter_office
@@ -249,3 +251,22 @@ async def change_descriptor(app: App, payment_id: str, text: str) -> None:
     await app.database.write(
         [Write(Statement(changing), {"of_id": payment_id, "text": text}, rows=1)], label="tampered"
     )
+
+
+def test_a_direct_debit_waits_for_its_bank_file_and_is_erased_then(tmp_path: Path) -> None:
+    """A server of its own, because its clock is moved until the file is made."""
+    mark = "z" + secrets.token_hex(6)
+    email = f"{mark}@example.com"
+    with GatewayProcess(tmp_path) as gateway:
+        client = gateway.client()
+        names = {"customer__email": email, "customer__givenName": "Jane", "customer__surname": mark}
+        begin_debit(client, bankAccount__holder=f"Holder {mark}", **names)
+        shown = erase(gateway, client, "--email", email, status=1)
+        assert "a bank is still to be told of it" in json.dumps(shown["postponed"])
+
+        advance(client, 14 * 24 * 3600)
+        wait_until(lambda: gateway.run("bank", "files").stdout.strip() != "")
+
+        assert erase(gateway, client, "--email", email)["erased"] == {"payments": 1}
+        assert list_places(gateway, mark) == set()
+        expect_clean(gateway)

@@ -11,7 +11,7 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.personal_data import CUSTOMER_ID, EMAIL, last_word, names_person
+from tollgate.catalog.persons import CUSTOMER_ID, EMAIL, last_word, names_person
 from tollgate.catalog.results import get_result
 from tollgate.flows.erase_rows import ERASERS
 from tollgate.operations import audit_log, checkouts, settings

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.personal_data import names_person
+from tollgate.catalog.persons import names_person
 from tollgate.contract.answers import encode_answer, render_answered
 from tollgate.flows.erase import erase_registration
 from tollgate.operations import idempotency as kept_answers
@@ -147,4 +147,4 @@ ERASERS: Mapping[str, Erase] = {
     "registrations": erase_account,
     "payments": erase_chain,
 }
-"""What is erased, in this order: nothing new begins from a link or a registration once its payments are erased."""
+"""The kinds of rows, erased in this order: a payment is erased after nothing new can begin from its registration."""

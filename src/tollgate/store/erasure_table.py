@@ -11,7 +11,7 @@ class Decision(msgspec.Struct, frozen=True):
     columns: tuple[str, ...]
     is_personal: bool
     text: str
-    """How the columns are emptied, or why they stay."""
+    """The way in which the columns are emptied, or the reason why they stay."""
 
 
 def _stays(table: str, columns: str, text: str) -> Decision:
@@ -38,7 +38,7 @@ DECISIONS = (
     _stays("payments", "idempotency_key", "chosen by the merchant's program for one request"),
     _stays("payments", "mac", "the signature, which is made again for the row without the person"),
     _goes("payments", "card", "the holder is removed; first and last digits and the expiry stay"),
-    _goes("payments", "echo details", "parameters that name a person are removed (`catalog/personal_data.py`)"),
+    _goes("payments", "echo details", "parameters that name a person are removed (`catalog/persons.py`)"),
     _goes("payments", "return_url", "removed: a shop may have written the shopper's session into it"),
     _goes("payments", "sealed_account", "removed, so that no later refund to the account is possible"),
     _stays("idempotency_keys", "channel_id key merchant_id payment_id created_at status", _IDS),

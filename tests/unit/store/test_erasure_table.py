@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from tollgate.catalog.parameters.names import PARAMETERS, first_word
-from tollgate.catalog.personal_data import (
+from tollgate.catalog.persons import (
     KEPT_NAMES,
     KEPT_WORDS,
     PERSONAL_NAMES,
     PERSONAL_WORDS,
     names_person,
 )
-from tollgate.store.personal_data import DECISIONS
+from tollgate.store.erasure_table import DECISIONS
 from tollgate.store.schema import METADATA
 
 
