@@ -21,11 +21,12 @@ from gateway import CARD, Client, GatewayProcess
 from office_client import OfficeClient, enter_office
 from tollgate.cli.erasing import ACTOR
 from tollgate.flows.erase_person import begin_erasure, confirm_erasure, finish_erasure, step_erasure
+from tollgate.flows.erase_rows import erase_chain
 from tollgate.operations.app import App
 from tollgate.payments.erasure import Erasure, Phase, SearchKind
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import Statement, Write
-from tollgate.values import MerchantId
+from tollgate.values import MerchantId, make_id
 
 pytestmark = pytest.mark.both_databases
 
@@ -226,6 +227,7 @@ def test_a_step_that_is_repeated_after_a_crash_finishes_the_work(gateway: Gatewa
         return await finish_erasure(app, confirmed, ACTOR)
 
     done = use_store(gateway, crash_and_repeat)
+    assert erase(gateway, client, "--email", person["customer.email"])["found"] == {}
     assert (done.phase, done.erased, done.postponed) == (Phase.DONE, {"payments": 3}, ())
     assert list_places(gateway, get_mark(person)) == set()
     expect_clean(gateway)
@@ -270,3 +272,24 @@ def test_a_direct_debit_waits_for_its_bank_file_and_is_erased_then(tmp_path: Pat
         assert erase(gateway, client, "--email", email)["erased"] == {"payments": 1}
         assert list_places(gateway, mark) == set()
         expect_clean(gateway)
+
+
+def test_a_command_goes_on_with_what_an_interrupted_one_left(gateway: GatewayProcess, client: Client) -> None:
+    person = make_person()
+    payment_id = client.pay(**rename(person)).json["id"]
+    merchant_id = MerchantId(find_merchant_id(gateway, client))
+
+    async def crash(app: App) -> None:
+        begun = await begin_erasure(app, merchant_id, SearchKind.EMAIL, person["customer.email"])
+        await confirm_erasure(app, await finish_erasure(app, begun, ACTOR), ACTOR)
+        # The row is erased, and what other tables kept of it is not.
+        assert await erase_chain(app, merchant_id, payment_id) is None
+        table = METADATA.tables["journal"]
+        line = {"merchant_id": merchant_id, "id": make_id(), "payment_id": payment_id, "ndc": "", "at": 0, "kind": ""}
+        adding = Statement(sa.insert(table).values({name: sa.bindparam(name) for name in (*line, "text")}))
+        await app.database.write([Write(adding, {**line, "text": get_mark(person)}, rows=1)], label="journal")
+
+    use_store(gateway, crash)
+    assert "journal.text" in list_places(gateway, get_mark(person))
+    assert erase(gateway, client, "--email", person["customer.email"])["erased"] == {"payments": 1}
+    assert list_places(gateway, get_mark(person)) == set()

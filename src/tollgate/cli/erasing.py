@@ -43,6 +43,9 @@ def erase(merchant_id: str, yes: bool, as_json: bool, **flags: Any) -> None:
         if merchant is None:
             sys.exit(f"tollgate: no merchant {merchant_id}")
         found = await erase_person.begin_erasure(app, merchant.id, kind, value)
+        if found.phase is Phase.ERASING:
+            # It was confirmed before, and interrupted.
+            return await _show_steps(app, found, "erasing")
         found = await _show_steps(app, found, "searching")
         if not as_json:
             click.echo(render_found(found))

@@ -13,7 +13,7 @@ from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.persons import CUSTOMER_ID, EMAIL, last_word, names_person
 from tollgate.catalog.results import get_result
-from tollgate.flows.erase_rows import ERASERS
+from tollgate.flows.erase_rows import ERASERS, erase_traces
 from tollgate.operations import audit_log, checkouts, settings
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
@@ -40,21 +40,28 @@ Tell = Callable[[Erasure], None]
 
 
 async def begin_erasure(app: App, merchant_id: MerchantId, kind: SearchKind, value: str) -> Erasure:
-    """Stores a search, which `step_erasure` runs; searches that were left lying are forgotten."""
+    """Stores a search, which `step_erasure` runs; searches that were left lying are forgotten.
+
+    An erasure of the same person that was interrupted goes on instead: rows that it had erased are not found again, and
+    what other tables kept of them may still be there.
+    """
     value = value.strip()
     if not value:
         raise _refuse("say whom to look for")
-    emails, customer_ids, registration_ids = await _list_terms(app, merchant_id, kind, value)
+    searched = fingerprint("erasure", [merchant_id, kind, value.casefold()], app.keyring).hex()
     now = app.clock.wall()
     for earlier in await list_erasures(app, merchant_id):
-        if earlier.begun_at < now - LIMITS.erasure_kept:
+        if earlier.searched == searched and earlier.phase is Phase.ERASING:
+            return earlier
+        if earlier.begun_at < now - LIMITS.erasure_kept and earlier.phase is not Phase.ERASING:
             await settings.delete_sealed_setting(app.database, _make_name(merchant_id, earlier.id))
+    emails, customer_ids, registration_ids = await _list_terms(app, merchant_id, kind, value)
     totals = [await walk.count(app.database, merchant_id) for walk in store_erasure.WALKS.values()]
     begun = Erasure(
         id=make_id(app.random_bytes),
         merchant_id=merchant_id,
         kind=kind,
-        searched=fingerprint("erasure", [merchant_id, kind, value.casefold()], app.keyring).hex(),
+        searched=searched,
         begun_at=now,
         emails=emails,
         customer_ids=customer_ids,
@@ -267,12 +274,11 @@ async def _erase_some(app: App, erasure: Erasure) -> Erasure:
         some = left.get(name, [])[: LIMITS.erase_batch]
         if not some:
             continue
-        for row_id in some:
-            reason = await erase(app, erasure.merchant_id, row_id)
-            if reason is None:
-                erased[name] = erased.get(name, 0) + 1
-            else:
-                postponed.append(Postponed(name, row_id, reason))
+        reasons = {row_id: await erase(app, erasure.merchant_id, row_id) for row_id in some}
+        gone = [row_id for row_id, reason in reasons.items() if reason is None]
+        await erase_traces(app, erasure.merchant_id, name, gone)
+        erased[name] = erased.get(name, 0) + len(gone)
+        postponed += [Postponed(name, row_id, reason) for row_id, reason in reasons.items() if reason is not None]
         left[name] = left[name][len(some) :]
         return _move(erasure, left, erased, postponed, Phase.ERASING)
     words = [*erasure.emails, *erasure.customer_ids]
