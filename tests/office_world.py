@@ -10,7 +10,7 @@ from api.linking import read_own_context
 from api.merchants import add_channel, add_merchant, find_merchant_id
 from api.scheduling import plan
 from gateway import CARD, PAYMENT, Client, GatewayProcess
-from office_users import UNKNOWN_ID
+from office_roles import UNKNOWN_ID
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy, Use
 from tollgate.flows.erase_person import begin_erasure, finish_erasure

@@ -11,7 +11,7 @@ import pytest
 
 from gateway import CARD, Client, GatewayProcess
 from tollgate.config import Settings
-from tollgate.flows.evidence import list_settings
+from tollgate.flows.host_facts import list_settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "pci.md"
 

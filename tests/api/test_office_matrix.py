@@ -12,7 +12,7 @@ import pytest
 
 from gateway import Answer, GatewayProcess
 from office_client import OfficeClient
-from office_users import PAGE_ROWS, OfficeUser, add_users
+from office_roles import PAGE_ROWS, OfficeUser, add_users
 from office_world import OfficeWorld, build_world
 from tollgate.catalog.permissions import ROLE_PERMISSIONS, Role
 from tollgate.office.visits import OF_MERCHANT

@@ -21,7 +21,7 @@ from browser.accessibility import list_violations
 from browser.conftest import OpenContext, Shoot
 from gateway import CARD, Answer, GatewayProcess
 from office_client import OfficeClient
-from office_users import PAGE_ROWS, OfficeUser, add_users
+from office_roles import PAGE_ROWS, OfficeUser, add_users
 from office_world import OfficeWorld, build_world
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import Stage

@@ -9,7 +9,7 @@ import msgspec
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.cli.auditing import show_progress
 from tollgate.cli.program import program, read_settings, with_app, with_settings
-from tollgate.flows.evidence import Facts, gather_evidence
+from tollgate.flows.host_facts import Facts, gather_facts
 from tollgate.hosting.server import TLS_MINIMUM
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor, record
@@ -30,7 +30,7 @@ def evidence(as_json: bool, quiet: bool, **flags: Any) -> None:
     async def gather(app: App) -> Facts:
         await record(app.database, app.keyring, app.clock, Actor(name="tollgate evidence"), AuditAction.FACTS_EXPORTED)
         with show_progress(0 if quiet else 1) as tell:
-            return await gather_evidence(app, settings, TLS_MINIMUM.name, tell)
+            return await gather_facts(app, settings, TLS_MINIMUM.name, tell)
 
     facts = with_app(settings, gather)
     click.echo(msgspec.json.format(msgspec.json.encode(facts)).decode() if as_json else "\n".join(render_facts(facts)))

@@ -54,7 +54,7 @@ async def begin_erasure(app: App, merchant_id: MerchantId, kind: SearchKind, val
         if earlier.searched == searched and earlier.phase is Phase.ERASING:
             return earlier
         if earlier.begun_at < now - LIMITS.erasure_kept and earlier.phase is not Phase.ERASING:
-            await settings.delete_sealed_setting(app.database, _make_name(merchant_id, earlier.id))
+            await settings.forget_sealed_setting(app.database, _make_name(merchant_id, earlier.id))
     emails, customer_ids, registration_ids = await _list_terms(app, merchant_id, kind, value)
     totals = [await walk.count(app.database, merchant_id) for walk in store_erasure.WALKS.values()]
     begun = Erasure(

@@ -20,15 +20,7 @@ async def put_sealed_setting(database: Database, keyring: Keyring, name: str, pl
     await put_setting(database, _PREFIX + name, _write(sealed))
 
 
-async def list_sealed_settings(database: Database, keyring: Keyring, prefix: str) -> list[tuple[str, bytes]]:
-    """Lists the names and the opened values of all sealed settings whose name begins so."""
-    return [
-        (name.removeprefix(_PREFIX), open_sealed(_read(written), owner=_make_owner(name), keyring=keyring))
-        for name, written in await list_settings(database, _PREFIX + prefix)
-    ]
-
-
-async def delete_sealed_setting(database: Database, name: str) -> None:
+async def forget_sealed_setting(database: Database, name: str) -> None:
     await delete_setting(database, _PREFIX + name)
 
 
@@ -48,6 +40,14 @@ async def list_retired_settings(database: Database, keyring: Keyring) -> list[tu
         (name, written)
         for name, written in await list_settings(database, _PREFIX)
         if not _read(written).startswith(prefix)
+    ]
+
+
+async def list_sealed_settings(database: Database, keyring: Keyring, prefix: str) -> list[tuple[str, bytes]]:
+    """Lists the names and the opened values of all sealed settings whose name begins so."""
+    return [
+        (name.removeprefix(_PREFIX), open_sealed(_read(written), owner=_make_owner(name), keyring=keyring))
+        for name, written in await list_settings(database, _PREFIX + prefix)
     ]
 
 

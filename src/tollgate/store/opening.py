@@ -87,16 +87,16 @@ async def add_setting(db: Database, name: str, value: str) -> None:
     await db.write([Write(_add_new, {"name": name, "value": value})], label="setting")
 
 
-async def delete_setting(db: Database, name: str) -> None:
-    await db.write([Write(_delete, {"name": name})], label="setting")
-
-
 async def add_to_setting(db: Database, name: str, amount: int) -> int:
     """Adds to a whole number (absent counts as 0) in one statement, so that no process undoes another's addition."""
     row = await db.fetch_one(_add_and_get, {"name": name, "value": str(amount)})
     if row is None:
         raise LookupError(f"setting {name} was added to and is gone")
     return int(row[0])
+
+
+async def delete_setting(db: Database, name: str) -> None:
+    await db.write([Write(_delete, {"name": name})], label="setting")
 
 
 def add_to_setting_writes(name: str, amount: int) -> list[Write]:

@@ -34,7 +34,7 @@ Facts = dict[str, Any]
 _AGES_DAYS = (30, 90, 180, 365)
 
 
-async def gather_evidence(
+async def gather_facts(
     app: App, settings: Settings, tls_minimum: str, report_progress: Callable[[str, int], None]
 ) -> Facts:
     """Gathers all facts; `verify` reads the whole store, which takes the time that this takes.
