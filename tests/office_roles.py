@@ -1,65 +1,58 @@
-"""Users of the back office for tests, with one role each; they are written into the store beside the server."""
+"""Users of the back office for tests, written into the store of a running server, and every page that they may try."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-
-import sqlalchemy as sa
+import runpy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from gateway import GatewayProcess
-from office_client import OfficeClient, enter_office
+from office_client import OfficeClient
 from tollgate.catalog.permissions import Role
-from tollgate.config import load_settings
 from tollgate.payments.users import Grant, User
-from tollgate.store import users
-from tollgate.store.database import Database
 from tollgate.store.opening import open_database
-from tollgate.store.schema import user_sessions
-from tollgate.store.statements import Statement, Write
+from tollgate.store.users import insert_user
 from tollgate.values import Secret, SystemClock, make_id
-from tollgate.vault import passwords
+from tollgate.vault.passwords import hash_password
 
-PASSWORD = "correct horse battery staple"
+PASSWORD = "a long pass phrase of a test"
+UNKNOWN_ID = "0" * 32
+PAGE_ROWS: list[Any] = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "make_reference.py"))[
+    "list_page_rows"
+]()
+"""The rows of all pages, also of those that only a test host has."""
 
 
-def get_database_url(gateway: GatewayProcess) -> str:
-    given = {"data": str(gateway.data), "database": gateway.database or None}
-    return load_settings({name: value for name, value in given.items() if value}).database_url
+@dataclass(frozen=True)
+class OfficeUser:
+    name: str
+    role: Role
+    merchant_id: str = ""
+    channel_id: str = ""
+
+    def enter(self, gateway: GatewayProcess, merchant_id: str) -> OfficeClient:
+        """Signs in with a browser of its own, which then looks at the pages of a merchant."""
+        office = OfficeClient(gateway.base_url, merchant_id)
+        office.sign_in(self.name, PASSWORD, follow=False)
+        office.get("/office/confirm", follow=False)
+        return office
 
 
-def _run(gateway: GatewayProcess, work: Callable[[Database], Awaitable[object]]) -> None:
-    async def run() -> None:
-        database = await open_database(get_database_url(gateway))
+def add_users(gateway: GatewayProcess, *users: OfficeUser) -> None:
+    """All users have the same password, whose hash is made once because making one is slow on purpose."""
+    password_hash = hash_password(Secret(PASSWORD))
+    now = SystemClock().wall()
+
+    async def insert() -> None:
+        database = await open_database(gateway.database or str(gateway.data / "tollgate.db"), must_exist=True)
         try:
-            await work(database)
+            for each in users:
+                user = User(id=make_id(), name=each.name, created_at=now, password_hash=password_hash)
+                grant = Grant(user_id=user.id, merchant_id=each.merchant_id, channel_id=each.channel_id, role=each.role)
+                assert await insert_user(database, user, [grant]), "the name is taken"
         finally:
             await database.close()
 
-    asyncio.run(run())
-
-
-def enter_as(gateway: GatewayProcess, role: Role, channel_id: str = "") -> OfficeClient:
-    """Adds a user with a role for the sandbox merchant, and signs it in."""
-    office = enter_office(gateway)
-    user_id = make_id()
-    name = f"{role}-{user_id[:12]}"
-    password_hash = passwords.hash_password(Secret(PASSWORD))
-    user = User(id=user_id, name=name, created_at=SystemClock().wall(), password_hash=password_hash)
-    merchant_id = "" if role is Role.PLATFORM else office.merchant_id
-    grant = Grant(user_id=user_id, merchant_id=merchant_id, channel_id=channel_id, role=role)
-
-    _run(gateway, lambda database: users.insert_user(database, user, [grant]))
-    own = OfficeClient(gateway.base_url, office.merchant_id)
-    own.sign_in(name, PASSWORD, follow=False)
-    return own
-
-
-def forget_confirmations(gateway: GatewayProcess) -> None:
-    """Makes all sessions older than a fresh second factor may be."""
-    statement = Statement(sa.update(user_sessions).values(confirmed_at=sa.literal_column("1")))
-
-    async def forget(database: Database) -> None:
-        await database.write([Write(statement, {})], label="test")
-
-    _run(gateway, forget)
+    asyncio.run(insert())
