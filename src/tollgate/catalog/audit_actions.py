@@ -44,6 +44,8 @@ class AuditAction(StrEnum):
     EVIDENCE_ADDED = "evidence added"
     EVIDENCE_VIEWED = "evidence viewed"
     PAYMENTS_EXPORTED = "payments exported"
+    VIEW_SAVED = "view saved"
+    VIEW_DELETED = "view deleted"
     AUDIT_LOG_EXPORTED = "audit log exported"
     BANK_FILE_VIEWED = "bank file viewed"
     REGISTRATION_DELETED = "registration deleted"
