@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ def test_the_numbers_over_time_stand_beside_the_charts(office: OfficeClient) -> 
 
 
 def test_a_chosen_period_is_shown_and_a_wrong_one_refused(office: OfficeClient) -> None:
-    chosen = {"period": "custom", "from": "2020-01-01", "to": "2020-01-31"}
+    chosen: dict[str, Any] = {"period": "custom", "from": "2020-01-01", "to": "2020-01-31"}
     assert "No payment was completed" in office.get(f"{office.base}/overview", **chosen).body.decode()
     for wrong in ({"to": "2019-12-31"}, {"to": "2024-01-01"}, {"from": "soon"}, {"period": "always"}):
         assert office.get(f"{office.base}/overview", **{**chosen, **wrong}).status == 400

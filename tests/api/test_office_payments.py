@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -109,7 +110,7 @@ def test_filters_narrow_the_list(
         pay(client, email, card__number=DECLINED),
         pay(client, email, paymentType="PA", amount="93.00", paymentBrand="MASTER", card__number="5454545454545454"),
     ]
-    query = {**narrowed, "q": f"{email} {narrowed.get('q', '')}".strip()}
+    query: dict[str, Any] = {**narrowed, "q": f"{email} {narrowed.get('q', '')}".strip()}
 
     assert set(list_ids(office.get(f"{office.base}/payments", **query))) == {paid[place] for place in finds}
 
@@ -117,7 +118,7 @@ def test_filters_narrow_the_list(
 @pytest.mark.parametrize(
     "query", [{"from": "tomorrow"}, {"min": "1.5"}, {"before": "x"}, {"q": "a" * 201}, {"q": "\0"}, {"result": "fine"}]
 )
-def test_a_filter_that_cannot_be_read_is_refused(office: OfficeClient, query: dict[str, str]) -> None:
+def test_a_filter_that_cannot_be_read_is_refused(office: OfficeClient, query: dict[str, Any]) -> None:
     assert office.get(f"{office.base}/payments", **query).status == 400
 
 
@@ -144,7 +145,7 @@ def test_pages_and_files_have_all_payments_in_the_same_order(
 
 
 def test_an_export_of_nothing_is_a_whole_file(office: OfficeClient) -> None:
-    query = {"q": make_email()}
+    query: dict[str, Any] = {"q": make_email()}
     assert len(office.get(f"{office.base}/payments/export.csv", **query).body.splitlines()) == 1
     assert json.loads(office.get(f"{office.base}/payments/export.json", **query).body) == []
 

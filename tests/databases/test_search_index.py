@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -161,7 +162,7 @@ async def test_pages_lead_back_and_forth_through_all_channels_by_key(
     if is_indexed:
         await index_all(app)
     everything = [each.id for each in sorted(paid, key=lambda each: (each.created_at, each.id), reverse=True)]
-    both = {"channel_ids": (CHANNEL, OTHER)}
+    both: dict[str, Any] = {"channel_ids": (CHANNEL, OTHER)}
 
     first = await search(app, text, **both)
     second = await search(app, text, first.older, **both)

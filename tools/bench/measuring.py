@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from tools.bench.office import OfficeResult, measure_office
 from tools.bench.pages import PageResult, measure_pages
 from tools.bench.plan import Part, Plan, Side
 from tools.bench.refunds import RefundResult, measure_refunds
@@ -24,7 +25,7 @@ CONNECTIONS = (1, 16, 64)
 JUDGED_AT = 64
 """The number of connections at which the limit is to be reached."""
 RIVAL_CONNECTIONS = (1, 64)
-STOCKED_PARTS = {Part.REFUNDS, Part.PAGES, Part.GROWTH}
+STOCKED_PARTS = {Part.REFUNDS, Part.PAGES, Part.OFFICE, Part.GROWTH}
 WARM_UP_S = 2
 STARTS = 3
 
@@ -57,6 +58,7 @@ class SideResult:
     refunds: RefundResult | None = None
     pages: PageResult | None = None
     webhooks: WebhookResult | None = None
+    office: OfficeResult | None = None
 
     @property
     def limit_name(self) -> str:
@@ -158,6 +160,8 @@ def measure_stocked(side: Side, folder: Path, plan: Plan, result: SideResult, te
             result.refunds = measure_refunds(side, pair, plan, tell)
         if Part.PAGES in plan.parts:
             result.pages = measure_pages(side.name, pair[1], plan, tell)
+        if Part.OFFICE in plan.parts:
+            result.office = measure_office(side, pair, plan, tell)
         if Part.GROWTH in plan.parts:
             measure_growth(pair, plan, result)
             kept = median(result.growth_shares)

@@ -17,6 +17,7 @@ class Part(StrEnum):
     RATES = "rates"
     REFUNDS = "refunds"
     PAGES = "pages"
+    OFFICE = "office"
     GROWTH = "growth"
     WEBHOOKS = "webhooks"
     RIVAL = "rival"

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
+from tools.bench.indexed import render_index
 from tools.bench.signing import Sign
 from tools.bench.specimen import (
     COUNT_COMPLETED,
@@ -87,7 +88,7 @@ class PostgresSide:
         """Fills in completed payments, events and entries; then does what a server does to new rows sooner or later."""
         asyncio.run(_fill(address, specimen, count, sign))
         name = _database_of(address)
-        self._cluster.run_sql("VACUUM ANALYZE payments, outbox, ledger_entries", name)
+        self._cluster.run_sql("VACUUM ANALYZE payments, outbox, ledger_entries, payment_terms", name)
         self._cluster.run_sql("CHECKPOINT", name)
 
     def _run_pgbench(self, address: str, script: Path, connections: int, seconds: int) -> float:
@@ -158,6 +159,8 @@ async def _fill(address: str, specimen: Specimen, count: int, sign: Sign) -> Non
             columns = list(zip(*rows, strict=True))
             for text in texts:
                 await connection.execute(text, *columns)
+        for text in render_index(specimen):
+            await connection.execute(text)
     finally:
         await connection.close()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from tools.bench.measuring import CONNECTIONS, JUDGED_AT, ServerResult, SideResult, median_rate
+from tools.bench.office import EXPORTED_FEW, EXPORTED_MANY
 from tools.bench.pages import FAR, FIRST, PAGE_SIZE, SECOND
 from tools.bench.plan import Part, Plan
 from tools.bench.refunds import CASES, Case, RefundResult
@@ -19,6 +20,8 @@ REFUND_CEILING = 1.2
 WEBHOOK_FLOOR = 0.85
 WEBHOOK_DELAY_CEILING_S = 2.0
 NEIGHBOUR_CEILING = 1.1
+OFFICE_CEILING = 2.0
+EXPORT_CEILING_MB = 16.0
 
 _TOP = """# Benchmarks
 
@@ -62,6 +65,12 @@ Payments per second at {JUDGED_AT} connections with one endpoint and without any
 afterwards all events have arrived. Then {RATE} payments a second with {ENDPOINTS} endpoints: the time from the
 completion of a payment to the arrival of its event. Then a healthy endpoint alone, and another beside one that hangs,
 one that fails and one that resets connections: the 99th percentile of the same time, at {2 * RATE} payments a second.
+"""
+_OFFICE = f"""## The back office with payments stored
+
+The 95th percentile of a round in milliseconds, for a whole page over HTTP at one connection. Both
+servers run at once and take turns, request by request. Then the resident memory that a server needs, at its peak,
+beyond what it had before, to export {EXPORTED_FEW:,} rows and {EXPORTED_MANY:,} rows.
 """
 _NEEDS = """## Start and memory
 
@@ -122,6 +131,12 @@ def list_bounds(figures: Figures) -> list[Bound]:
             grown = max(median(heard.growths), heard.undisturbed_growth)
             text = f"{side.name}: growth of a healthy endpoint's p99 beside broken ones"
             bounds.append(Bound(text, NEIGHBOUR_CEILING, grown, is_ceiling=True))
+        if side.office:
+            for name, times in side.office.times.items():
+                text = f"{side.name}: growth of the p95 of {name} with {many} stored"
+                bounds.append(Bound(text, OFFICE_CEILING, times.growth, is_ceiling=True))
+            text = f"{side.name}: MiB that a long export needs beyond a short one"
+            bounds.append(Bound(text, EXPORT_CEILING_MB, side.office.many_mb - side.office.few_mb, is_ceiling=True))
         for case, costs in side.refunds.costs.items() if side.refunds else ():
             text = f"{side.name}: growth of a refund of {case.of} with {many} stored, at {_count_lines(case)}"
             grown = max(costs.growth, costs.undisturbed_growth)
@@ -256,6 +271,20 @@ def _render_webhooks(figures: Figures) -> Iterator[str]:
             )
 
 
+def _render_office(figures: Figures) -> Iterator[str]:
+    plan = figures.plan
+    yield _OFFICE
+    yield from _head("database", "what", f"{plan.stored_few:,} stored", f"{plan.stored_many:,} stored", "ratio")
+    measured = [(side.name, side.office) for side in figures.sides if side.office]
+    for name, office in measured:
+        for what, times in office.times.items():
+            yield _row(name, what, f"{median(times.few):.1f}", f"{median(times.many):.1f}", f"{times.growth:.2f}")
+    yield ""
+    for name, office in measured:
+        took = f"{office.few_mb:.1f} MiB, and of {office.many_rows:,} rows {office.many_mb:.1f} MiB"
+        yield f"- {name}: an export of {EXPORTED_FEW:,} rows took {took} and {office.many_s:.1f} s"
+
+
 def _render_needs(figures: Figures) -> Iterator[str]:
     yield _NEEDS
     titles = ("first start s", "later starts s", "idle MiB", "after the load MiB", "payments made")
@@ -319,6 +348,7 @@ _SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = 
     (Part.GROWTH, _render_growth),
     (Part.REFUNDS, _render_refunds),
     (Part.PAGES, _render_pages),
+    (Part.OFFICE, _render_office),
     (Part.WEBHOOKS, _render_webhooks),
     (Part.RATES, _render_needs),
     (Part.RIVAL, _render_rival),

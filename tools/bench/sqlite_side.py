@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import apsw
+from tools.bench.indexed import render_index
 from tools.bench.signing import Sign
 from tools.bench.specimen import (
     COUNT_COMPLETED,
@@ -98,6 +99,8 @@ class SqliteSide:
             for insert, rows in zip(inserts, made, strict=True):
                 connection.executemany(insert, rows)
             connection.execute("COMMIT")
+        for text in render_index(specimen):
+            connection.execute(text)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
         descriptor = os.open(_path_of(address), os.O_RDONLY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
@@ -63,6 +64,14 @@ class Subject:
         """Returns its share of memory, all processes together: pages in common with others count in part."""
         return sum(_read_pss_kb(proc) for proc in self._list_procs()) / 1024
 
+    def measure_peak_mb(self, work: Callable[[], object]) -> float:
+        """Does the work, and returns how much more resident memory the server had meanwhile, at the most."""
+        [proc] = self._list_procs()
+        (proc / "clear_refs").write_text("5")
+        before = _read_status_kb(proc, "VmRSS")
+        work()
+        return max(0.0, (_read_status_kb(proc, "VmHWM") - before) / 1024)
+
     def read_cpu_s(self) -> float:
         """Returns the seconds that all its threads have spent so far, in and out of the kernel."""
         ticks = 0
@@ -78,6 +87,11 @@ class Subject:
             raise RuntimeError("the server is not running")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         return [Path(f"/proc/{pid}") for pid in (process.pid, *children)]
+
+
+def _read_status_kb(proc: Path, name: str) -> int:
+    lines = (proc / "status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(f"{name}:")))
 
 
 def _read_pss_kb(proc: Path) -> int:
