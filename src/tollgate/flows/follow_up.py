@@ -22,7 +22,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Partner
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.values import Conflict, Money, Refusal
+from tollgate.values import Conflict, Money, PaymentId, Refusal
 
 
 async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> Answer:
@@ -127,10 +127,19 @@ async def send_follow_up(app: App, request: FollowUp, started: Payment, route: r
     return await app.dispatch(exchange, route.wire, about=started, label="follow-up request")
 
 
-async def record_fact(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:
+async def record_fact(
+    app: App,
+    fact: FollowUp,
+    named_id: str,
+    call: Call,
+    notice: str | None = None,
+    *,
+    payment_id: PaymentId | None = None,
+) -> Payment:
     """Records a dispute or another fact that no acquirer is asked about.
 
     `notice` is the result code that came with it; without one the result is a success.
+    payment_id: chosen by the caller when a repeat must not record the fact twice; the store refuses a duplicate.
     """
     for _ in range(LIMITS.reservation_tries_max):
         named = await get_named_payment(app, fact.payment_type, named_id, call.channel)
@@ -143,6 +152,8 @@ async def record_fact(app: App, fact: FollowUp, named_id: str, call: Call, notic
             raise Refusal(get_result(decision.code))
         result_code = notice or SUCCESS_CODES[named.test_mode]
         bare = msgspec.structs.replace(start_follow_up(app, fact, named, call.ndc), result_code=result_code)
+        if payment_id is not None:
+            bare = msgspec.structs.replace(bare, id=payment_id)
         attempt = charging.plan_attempt(bare, decision)
         if await app.database.write(charging.start_writes(attempt, context, decision), label="fact recorded"):
             return await charging.complete_decided(app, attempt)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.flows.evidence import EVIDENCE_NOUN
 from tollgate.flows.sepa_files import FILE_NOUN
 from tollgate.operations.accounts import REGISTRATION_NOUN
 from tollgate.operations.checkouts import CHECKOUT_NOUN, LINK_NOUN
@@ -15,7 +16,7 @@ from tollgate.operations.network_tokens import TOKEN_NOUN
 from tollgate.operations.settings import list_retired_settings, rewrap_settings
 from tollgate.operations.webhooks import WEBHOOK_NOUN
 from tollgate.payments.users import User
-from tollgate.store import bank_files, checkouts, links, users
+from tollgate.store import bank_files, checkouts, evidence, links, users
 from tollgate.store.database import Database
 from tollgate.store.merchants import list_credentials, list_wallet_keys, rewrap_token, rewrap_wallet_key
 from tollgate.store.registrations import SealedRegistration, list_sealed_registrations, rewrap_registrations
@@ -47,6 +48,7 @@ _KINDS = (
     _Kind(LINK_NOUN, links.SEALED),
     # They are large.
     _Kind(FILE_NOUN, bank_files.SEALED, at_once=8),
+    _Kind(EVIDENCE_NOUN, evidence.SEALED, at_once=8),
 )
 
 

@@ -27,7 +27,7 @@ from tollgate.payments.users import Grant, Session, Stage, User, may
 from tollgate.values import Fault, Forbidden, Instant, InvalidParameters, NotFound, Refusal, Secret, to_instant
 from tollgate.vault import passwords
 from tollgate.web.pages.rendering import Pages, StaticFiles
-from tollgate.web.request import Access, Reply, Request, RouteRow, see_other
+from tollgate.web.request import Access, LargeBody, Reply, Request, RouteRow, see_other
 
 OFFICE = "/office"
 OF_MERCHANT = f"{OFFICE}/merchants/{{merchant}}"
@@ -71,7 +71,11 @@ def make_cookie(app: App, name: str, value: str, *, lasts_s: int | None = None) 
 
 def find_cookie(request: Request, name: str) -> str | None:
     """Finds a cookie; a name that is sent twice is not trusted."""
-    sent = [part.strip().partition("=") for part in (request.header(b"cookie") or "").split(";")]
+    return read_cookie(request.header(b"cookie") or "", name)
+
+
+def read_cookie(header: str, name: str) -> str | None:
+    sent = [part.strip().partition("=") for part in header.split(";")]
     values = [value for key, _, value in sent if key == name]
     return values[0] if len(values) == 1 else None
 
@@ -240,6 +244,7 @@ class OfficeRoutes(list[RouteRow]):
         needs_confirmation: bool = False,
         takes_bytes: bool = False,
         operation: str = "",
+        large_body: LargeBody | None = None,
     ) -> Callable[[_H], _H]:
         """permission: for the merchant of the path; of the platform role where the path names none."""
 
@@ -248,7 +253,7 @@ class OfficeRoutes(list[RouteRow]):
                 method=method, path=path, permission=permission, stages=stages, needs_confirmation=needs_confirmation
             )
             self.pages.append(row)
-            self.append(_make_route(row, partial(answer_visit, row, handler), takes_bytes, operation))
+            self.append(_make_route(row, partial(answer_visit, row, handler), takes_bytes, operation, large_body))
             return handler
 
         return declare
@@ -264,7 +269,9 @@ class OfficeRoutes(list[RouteRow]):
         return declare
 
 
-def _make_route(row: OfficeRow, handler: OpenPageHandler, takes_bytes: bool, operation: str) -> RouteRow:
+def _make_route(
+    row: OfficeRow, handler: OpenPageHandler, takes_bytes: bool, operation: str, large_body: LargeBody | None = None
+) -> RouteRow:
     return RouteRow(
         method=row.method,
         path=row.path,
@@ -272,6 +279,7 @@ def _make_route(row: OfficeRow, handler: OpenPageHandler, takes_bytes: bool, ope
         access=Access.OPEN,
         handler=handler,
         takes_bytes=takes_bytes,
+        large_body=large_body,
     )
 
 

@@ -36,6 +36,14 @@ _last_views = Statement(
     .where(_CONDITIONS["merchant_id"], _CONDITIONS["action"])
     .group_by(audit_log.c.subject)
 )
+_of_subject = Statement(
+    ENTRIES.select(
+        audit_log.c.merchant_id == sa.bindparam("merchant_id", type_=TEXT),
+        audit_log.c.subject == sa.bindparam("subject", type_=TEXT),
+    )
+    .order_by(audit_log.c.number.desc())
+    .limit(LIMIT)
+)
 
 
 class EntryFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,3 +79,8 @@ async def list_last_times(db: Database, merchant_id: str, action: str) -> dict[s
     """Returns when an action was last done to each of its subjects."""
     rows = await db.fetch(_last_views, {"merchant_id": merchant_id, "action": action})
     return {str(row[0]): int(row[1]) for row in rows}
+
+
+async def list_entries_about(db: Database, merchant_id: str, subject: str, limit: int) -> list[AuditEntry]:
+    """Lists the newest entries about one thing, such as a payment."""
+    return await ENTRIES.fetch(db, _of_subject, {"merchant_id": merchant_id, "subject": subject, "limit": limit})

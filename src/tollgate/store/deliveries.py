@@ -289,7 +289,21 @@ _deliveries_of_event = Statement(
         deliveries.c.event_id == bind("of", deliveries.c.event_id),
     )
 )
-
+_deliveries_about = Statement(
+    DELIVERIES.select(
+        deliveries.c.merchant_id == bind("of", deliveries.c.merchant_id),
+        sa.or_(
+            # The merchant itself stands for its notifications.
+            deliveries.c.webhook_id == bind("of", deliveries.c.merchant_id),
+            deliveries.c.webhook_id.in_(
+                sa.select(webhooks.c.id).where(webhooks.c.merchant_id == bind("of", deliveries.c.merchant_id))
+            ),
+        ),
+        deliveries.c.subject_id == bind("of", deliveries.c.subject_id),
+    )
+    .order_by(deliveries.c.event_id, deliveries.c.webhook_id)
+    .limit(LIMIT)
+)
 
 _states = Statement(
     sa.select(deliveries.c.event_id, deliveries.c.state).where(
@@ -323,3 +337,10 @@ async def list_deliveries(db: Database, merchant_id: MerchantId, subject_id: str
     """Lists the deliveries of an event to the endpoints of its merchant."""
     params = {"of_merchant_id": merchant_id, "of_subject_id": subject_id, "of_event_id": event_id}
     return await DELIVERIES.fetch(db, _deliveries_of_event, params)
+
+
+async def list_deliveries_about(db: Database, merchant_id: MerchantId, subject_id: str, limit: int) -> list[Delivery]:
+    """Lists the deliveries of all events of an object, notifications included."""
+    return await DELIVERIES.fetch(
+        db, _deliveries_about, {"of_merchant_id": merchant_id, "of_subject_id": subject_id, "limit": limit}
+    )

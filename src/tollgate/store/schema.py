@@ -37,6 +37,7 @@ ACTIVE_SCHEDULE = "state = 0"
 PENDING_ANNOUNCEMENT = "is_pending = 1"
 PENDING_DELIVERY = "state = 0"
 ENDED_DELIVERY = "state > 0"
+DISPUTE = "action IN ('chargeback', 'repeated_chargeback')"
 """The predicates of partial indexes; statements repeat them literally, or the planner would not recognise them."""
 
 payments = _make_table(
@@ -122,6 +123,14 @@ _index_where(
     payments.c.created_at,
     payments.c.id,
     where=payments.c.registration_id.is_not(None),
+)
+# Holds only chargebacks, which are few.
+_index_where(
+    "payments_disputed",
+    payments.c.merchant_id,
+    payments.c.created_at,
+    payments.c.id,
+    where=sa.text(DISPUTE),
 )
 # Holds only what is in flight: rows leave it by being completed.
 _index_where("payments_in_flight", payments.c.deadline_at, where=sa.text(STARTED))
@@ -642,6 +651,7 @@ audit_log = _make_table(
 )
 sa.Index("audit_log_by_merchant", audit_log.c.merchant_id, audit_log.c.number)
 sa.Index("audit_log_by_action", audit_log.c.merchant_id, audit_log.c.action, audit_log.c.number)
+sa.Index("audit_log_by_subject", audit_log.c.merchant_id, audit_log.c.subject, audit_log.c.number)
 
 approvals = _make_table(
     "approvals",

@@ -96,6 +96,14 @@ Handler = Callable[[Request, Caller, App], Awaitable[Reply]]
 OpenHandler = Callable[[Request, App], Awaitable[Reply]]
 
 
+class LargeBody(msgspec.Struct, frozen=True):
+    """A limit for bodies that is higher than the usual one, for those who may send so much."""
+
+    bytes_max: int
+    may_send: Callable[[Head, App], bool]
+    """Decides by the head alone, before anything of the body is read."""
+
+
 class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     """One endpoint."""
 
@@ -120,6 +128,7 @@ class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     """Names of its own, which have no row in the catalogue."""
     takes_bytes: bool = False
     """Its body is not a form but bytes for the handler to read."""
+    large_body: LargeBody | None = None
 
 
 class Match(msgspec.Struct, frozen=True):

@@ -211,6 +211,11 @@ class Gateway:
 
     def _check_right_to_send(self, context: RequestContext, head: parsing.Head, row: RouteRow) -> None:
         """Refuses a large body unless the header has a known token, before anything of the body is read."""
+        if row.large_body is not None and row.large_body.may_send(head, self._app):
+            context.body_bytes_max = row.large_body.bytes_max
+            if head.body_length > context.body_bytes_max:
+                raise parsing.make_body_too_large(context.body_bytes_max)
+            return
         if head.body_length > LIMITS.body_bytes_max:
             raise parsing.make_body_too_large(LIMITS.body_bytes_max)
         if row.access is not _OPEN:

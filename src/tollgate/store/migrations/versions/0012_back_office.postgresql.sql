@@ -87,6 +87,8 @@ CREATE INDEX audit_log_by_action ON audit_log (merchant_id, action, number);
 
 CREATE INDEX audit_log_by_merchant ON audit_log (merchant_id, number);
 
+CREATE INDEX audit_log_by_subject ON audit_log (merchant_id, subject, number);
+
 CREATE TABLE approvals (
     merchant_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -179,6 +181,8 @@ CREATE TABLE planned_outcomes (
 );
 
 CREATE INDEX payments_by_registration ON payments (merchant_id, registration_id, created_at, id) WHERE registration_id IS NOT NULL;
+
+CREATE INDEX payments_disputed ON payments (merchant_id, created_at, id) WHERE action IN ('chargeback', 'repeated_chargeback');
 
 CREATE INDEX registrations_by_time ON registrations (merchant_id, created_at, id);
 

@@ -93,6 +93,8 @@ CREATE INDEX audit_log_by_action ON audit_log (merchant_id, action, number);
 
 CREATE INDEX audit_log_by_merchant ON audit_log (merchant_id, number);
 
+CREATE INDEX audit_log_by_subject ON audit_log (merchant_id, subject, number);
+
 CREATE TABLE approvals (
     merchant_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -194,6 +196,8 @@ CREATE TABLE planned_outcomes (
  STRICT;
 
 CREATE INDEX payments_by_registration ON payments (merchant_id, registration_id, created_at, id) WHERE registration_id IS NOT NULL;
+
+CREATE INDEX payments_disputed ON payments (merchant_id, created_at, id) WHERE action IN ('chargeback', 'repeated_chargeback');
 
 CREATE INDEX registrations_by_time ON registrations (merchant_id, created_at, id);
 

@@ -1,0 +1,256 @@
+"""Captures, reversals, refunds and rebills from the page of a payment, through the same flow as the interface.
+
+What is possible is decided by the rows of follow-ups; here it is shown, and asked for once.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+import orjson
+
+from tollgate.catalog.audit_actions import AuditAction
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.payment_types import PAYMENT_TYPES
+from tollgate.catalog.permissions import ApprovalKind, Permission
+from tollgate.catalog.results import get_result
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.follow_ups import read_follow_up
+from tollgate.flows.follow_up import decide, follow_up
+from tollgate.office.approvals import declare_action, perform
+from tollgate.office.chains import Found, get_found, refuse_tampered
+from tollgate.office.showing import show_amount
+from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, refuse_field
+from tollgate.operations import charging, idempotency
+from tollgate.operations.app import Call
+from tollgate.payments.chain import Plan, Refused
+from tollgate.payments.order import FollowUp
+from tollgate.payments.payment import IdempotencyKey
+from tollgate.payments.users import find_refund_limit
+from tollgate.store import users
+from tollgate.values import make_id, make_short_id
+from tollgate.web.request import Reply
+
+ROUTES = OfficeRoutes()
+_PATH = f"{OF_MERCHANT}/payments/{{id}}"
+
+
+class ActionRow(msgspec.Struct, frozen=True):
+    """An action on the page of a payment."""
+
+    word: str
+    payment_type: str
+    permission: Permission
+    audit: AuditAction
+    text: str
+
+
+ACTION_ROWS = {
+    row.word: row
+    for row in (
+        ActionRow(
+            "capture",
+            "CP",
+            Permission.CAPTURE,
+            AuditAction.PAYMENT_CAPTURED,
+            "Takes the money that the authorization holds, or a part of it.",
+        ),
+        ActionRow(
+            "reverse",
+            "RV",
+            Permission.CAPTURE,
+            AuditAction.PAYMENT_REVERSED,
+            "Gives back all that is left, before it reaches the shopper's statement.",
+        ),
+        ActionRow(
+            "refund",
+            "RF",
+            Permission.REFUND,
+            AuditAction.PAYMENT_REFUNDED,
+            "Gives money back to the shopper, all of it or a part.",
+        ),
+        ActionRow(
+            "rebill",
+            "RB",
+            Permission.REFUND,
+            AuditAction.PAYMENT_REBILLED,
+            "Takes a further amount from the same account, up to that of this payment.",
+        ),
+    )
+}
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """An action as the page shows it."""
+
+    row: ActionRow
+    plan: Plan | None
+    reason: str
+    """Why it is not possible."""
+    limit: int | None = None
+    """The largest amount that the user may give back."""
+
+    @property
+    def has_amount(self) -> bool:
+        return PAYMENT_TYPES[self.row.payment_type].needs_amount_as_follow_up
+
+
+async def list_offers(visit: Visit, found: Found) -> list[Offer]:
+    """Lists the actions that a payment may have, each with its bound or with the reason why it is not possible."""
+    if found.tampered:
+        return []
+    offers = []
+    context = await charging.read_own_context(visit.app, found.payment)
+    for row in ACTION_ROWS.values():
+        if found.payment.payment_type not in PAYMENT_TYPES[row.payment_type].follows:
+            continue
+        decision = decide(visit.app, _make_request(row.payment_type), context, found.channel)
+        reason = get_result(decision.code).description if isinstance(decision, Refused) else ""
+        if not visit.may(row.permission, found.channel.id):
+            reason = f"Your role does not allow you to {row.permission}."
+        plan = decision if isinstance(decision, Plan) and not reason else None
+        limit = _find_limit(visit, found) if plan is not None and _is_limited(plan) else None
+        offers.append(Offer(row, plan, reason, limit))
+    return offers
+
+
+def _make_request(payment_type: str) -> FollowUp:
+    return FollowUp(
+        payment_type=payment_type, amount=None, currency=None, practice=None, is_final=False, descriptor="", short_id=""
+    )
+
+
+def _is_limited(plan: Plan) -> bool:
+    """Tells whether the limit of the user counts: for what gives taken money back, and for rebills."""
+    return plan.following.net < 0 or plan.following.payment_type == "RB"
+
+
+def _find_limit(visit: Visit, found: Found) -> int | None:
+    return find_refund_limit(visit.grants, visit.get_merchant().id, found.channel.id)
+
+
+class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """A follow-up that a user asked for, checked like a request of the interface."""
+
+    row: ActionRow
+    found: Found
+    fields: Fields
+    request: FollowUp
+    key: IdempotencyKey
+    plan: Plan | None = None
+
+    @property
+    def summary(self) -> str:
+        payment, amount = self.found.payment, self.request.amount
+        money = amount if amount is not None else payment.left
+        label = PAYMENT_TYPES[self.row.payment_type].label
+        return f"{label} of {show_amount(money, payment.money.currency)} on payment {payment.id}"
+
+
+async def _read(visit: Visit, row: ActionRow, payment_id: str, sent: Mapping[str, str]) -> _Wanted:
+    app = visit.app
+    found = await get_found(visit, payment_id, row.permission)
+    refuse_tampered(found)
+    pairs = [("paymentType", row.payment_type)]
+    if PAYMENT_TYPES[row.payment_type].needs_amount_as_follow_up:
+        if not sent.get("amount"):
+            raise refuse_field("amount", "is needed, as in 12.34")
+        pairs += [("amount", sent["amount"].replace(",", "")), ("currency", found.payment.money.currency)]
+    if found.payment.test_mode is not None:
+        pairs.append(("testMode", found.payment.test_mode))
+    if sent.get("final"):
+        pairs.append(("sequence", "FINAL"))
+    fields = read_fields(pairs, app.make_situation("follow_up", found.channel))
+    request = read_follow_up(fields, found.channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
+    # The key of the form: whoever sends it twice, by a double click or a reload, does it once.
+    name = f"office-{sent.get('key', '')}"
+    key = idempotency.make_idempotency_key(app, name, found.channel, "POST", f"/v1/payments/{found.payment.id}", fields)
+    if key is None or not sent.get("key", "").isalnum() or len(name) > LIMITS.idempotency_key_length_max:
+        raise refuse_field("key", "is missing: open the page again")
+    return _Wanted(row=row, found=found, fields=fields, request=request, key=key)
+
+
+async def _plan(visit: Visit, wanted: _Wanted) -> _Wanted:
+    """Refuses what the rows of follow-ups or the limit of the user do not allow, before anything is stored."""
+    context = await charging.read_own_context(visit.app, wanted.found.payment)
+    decision = decide(visit.app, wanted.request, context, wanted.found.channel)
+    if isinstance(decision, Refused):
+        raise refuse_field(wanted.row.word, get_result(decision.code).description)
+    limit = _find_limit(visit, wanted.found) if _is_limited(decision) else None
+    if limit is not None and decision.money.hundredths > limit:
+        shown = show_amount(limit, decision.money.currency)
+        raise refuse_field("amount", f"your limit is {shown}: ask somebody with a higher one")
+    return msgspec.structs.replace(wanted, plan=decision)
+
+
+async def run_follow_up(visit: Visit, sent: Mapping[str, str]) -> str:
+    """Carries an action out, as the user whose visit it is, and returns what to tell the user."""
+    row = ACTION_ROWS[sent["action"]]
+    wanted = await _plan(visit, await _read(visit, row, sent["payment"], sent))
+    found = wanted.found
+    await visit.record(row.audit, found.payment.id, summary=wanted.summary)
+    call = Call(found.channel, f"{found.channel.id}_{visit.request.trace}", wanted.key)
+    answer = await follow_up(visit.app, wanted.request, found.payment.id, call)
+    result = orjson.loads(answer.body)["result"]
+    return f"{wanted.summary[:1].upper()}{wanted.summary[1:]}: {result['code']} {result['description']}"
+
+
+_REFUND = declare_action("refund", ApprovalKind.REFUND, Permission.REFUND)(run_follow_up)
+_REVERSAL = declare_action("reversal", ApprovalKind.REFUND, Permission.CAPTURE)(run_follow_up)
+
+
+async def _act(visit: Visit, word: str) -> Reply:
+    row = ACTION_ROWS[word]
+    sent = {name: visit.find(name) for name in ("amount", "key", "final")}
+    sent |= {"action": word, "payment": visit.names[0]}
+    wanted = await _read(visit, row, visit.names[0], sent)
+    back = f"{visit.base}{wanted.found.path}"
+    if await idempotency.find_earlier_answer(visit.app, wanted.key) is not None or await _is_asked(visit, sent["key"]):
+        return visit.go(back, "This form was sent before, and is not carried out twice.")
+    wanted = await _plan(visit, wanted)
+    if wanted.plan is None or wanted.plan.following.net >= 0:
+        return visit.go(back, await run_follow_up(visit, sent))
+    return await perform(
+        visit,
+        _REFUND if row.permission is Permission.REFUND else _REVERSAL,
+        sent,
+        back=back,
+        subject=wanted.found.payment.id,
+        summary=wanted.summary,
+        channel_id=wanted.found.channel.id,
+        amount=wanted.plan.money.hundredths,
+    )
+
+
+async def _is_asked(visit: Visit, key: str) -> bool:
+    """Tells whether a second person was asked for this form before."""
+    known = await users.list_approvals(visit.app.database, visit.get_merchant().id, LIMITS.approvals_shown)
+    return any(each.fields.get("key") == key for each in known)
+
+
+def make_form_key(visit: Visit) -> str:
+    """Makes the key of a form, by which a form that is sent twice is recognized."""
+    return make_id(visit.app.random_bytes)
+
+
+@ROUTES.add("POST", f"{_PATH}/capture", Permission.CAPTURE)
+async def capture(visit: Visit) -> Reply:
+    """Captures an authorization."""
+    return await _act(visit, "capture")
+
+
+@ROUTES.add("POST", f"{_PATH}/reverse", Permission.CAPTURE)
+async def reverse(visit: Visit) -> Reply:
+    """Reverses a payment."""
+    return await _act(visit, "reverse")
+
+
+@ROUTES.add("POST", f"{_PATH}/refund", Permission.REFUND)
+async def refund(visit: Visit) -> Reply:
+    """Refunds a payment."""
+    return await _act(visit, "refund")
+
+
+@ROUTES.add("POST", f"{_PATH}/rebill", Permission.REFUND)
+async def rebill(visit: Visit) -> Reply:
+    """Rebills a payment."""
+    return await _act(visit, "rebill")

@@ -1,0 +1,163 @@
+"""The timeline of a payment: what was asked, sent, decided, announced, booked and done by people, in order of time.
+
+Everything is read from the store; messages and log lines are shown to those who may see them.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import orjson
+
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
+from tollgate.catalog.permissions import Permission
+from tollgate.catalog.results import RESULTS
+from tollgate.connectors.masking import mask_text
+from tollgate.office.chains import Found
+from tollgate.office.showing import show_amount
+from tollgate.office.visits import Visit
+from tollgate.operations.journal import MESSAGE
+from tollgate.operations.routes import find_address
+from tollgate.payments.completion import list_entries
+from tollgate.payments.payment import Payment
+from tollgate.payments.webhooks import Delivery
+from tollgate.store import audit_log, deliveries, events, journal
+from tollgate.store.journal import JournalRow
+from tollgate.store.payments import ENTRIES
+from tollgate.values import Instant, make_timed_id
+
+_THREE_DS = "threeDSecure."
+_PROOFS = frozenset({"threeDSecure.verificationId"})
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of the timeline."""
+
+    at: Instant
+    kind: str
+    title: str
+    facts: Mapping[str, str] = {}
+    text: str = ""
+    """What was sent or answered, for people to read."""
+
+
+async def list_items(visit: Visit, found: Found) -> list[Item]:
+    """Lists what happened to a payment, the earliest first."""
+    items = _list_own(visit, found)
+    sources = [_list_entries, _list_events, _list_audit]
+    if visit.may(Permission.VIEW_MESSAGES, found.channel.id):
+        sources.append(_list_journal)
+    for source in sources:
+        items += [item async for item in source(visit, found.payment)]
+    return sorted(items, key=lambda item: item.at)
+
+
+def _list_own(visit: Visit, found: Found) -> list[Item]:
+    """Lists what the row of the payment itself says."""
+    payment = found.payment
+    request = {"ndc": payment.ndc, **({"refers to": payment.referenced_id} if payment.referenced_id else {})}
+    title = f"Request: {payment.payment_type} of {show_amount(payment.money.hundredths, payment.money.currency)}"
+    items = [Item(at=payment.created_at, kind="request", title=title, facts=request)]
+    if PAYMENT_TYPES[payment.payment_type].role is not Role.SYSTEM:
+        items.append(Item(at=payment.created_at, kind="route", title=f"Route: {_describe_route(visit, found)}"))
+    if payment.completed_at is None:
+        return items
+    proof = {name.removeprefix(_THREE_DS): text for name, text in payment.details.items() if name.startswith(_THREE_DS)}
+    if proof:
+        shown = {name: "***" if _THREE_DS + name in _PROOFS else text for name, text in proof.items()}
+        items.append(Item(at=payment.completed_at, kind="3-D Secure", title="3-D Secure", facts=shown))
+    result = RESULTS.get(payment.result_code)
+    facts = {name: text for name, text in payment.details.items() if "." not in name and text}
+    title = f"Result: {payment.result_code} {'' if result is None else result.description}"
+    return [*items, Item(at=payment.completed_at, kind="result", title=title, facts=facts)]
+
+
+def _describe_route(visit: Visit, found: Found) -> str:
+    payment, channel = found.payment, found.channel
+    protocol = BRANDS[payment.brand].protocol if payment.brand in BRANDS else None
+    if protocol is not None and protocol.value == "sepa":
+        return "files for the bank, written by this host"
+    address = find_address(payment.test_mode, channel.test_url, channel.live_url)
+    where = address.rpartition("@")[2] if address else "the simulator" if not visit.app.is_live else "no acquirer"
+    mode = payment.test_mode or "live"
+    return f"{protocol.value if protocol else payment.brand} connector to {where} ({mode}), as the channel is set today"
+
+
+async def _list_entries(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
+    for expected in list_entries(payment):
+        entry = await ENTRIES.find(visit.app.database, payment.merchant_id, expected.id)
+        if entry is not None:
+            amount = show_amount(entry.amount, entry.currency)
+            yield Item(
+                at=entry.posted_at, kind="ledger", title=f"Ledger: {amount} from {entry.source} to {entry.target}"
+            )
+
+
+async def _list_events(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
+    app, merchant_id = visit.app, payment.merchant_id
+    sent = await deliveries.list_deliveries_about(app.database, merchant_id, payment.id, LIMITS.attempts_shown_max)
+    ids = {delivery.event_id for delivery in sent}
+    if payment.completed_at is not None:
+        ids.add(make_timed_id(payment.completed_at, payment.id))
+    for event_id, found in (await events.list_payloads(app.database, merchant_id, sorted(ids))).items():
+        event = found.event
+        yield Item(at=event.created_at, kind="event", title=f"Event: {event.topic}", facts={"id": event.id})
+        for delivery in sent:
+            if delivery.event_id == event_id:
+                yield _describe_delivery(visit, delivery)
+        for attempt in await deliveries.list_attempts(app.database, merchant_id, event_id, LIMITS.attempts_shown_max):
+            answer = f"HTTP {attempt.status}" if attempt.status is not None else attempt.failure
+            facts = {"endpoint": attempt.webhook_id, "time": f"{attempt.latency_ms} ms"}
+            facts |= {"failure": attempt.failure} if attempt.failure else {}
+            facts |= {"replay": "yes"} if attempt.is_replay else {}
+            yield Item(at=attempt.attempted_at, kind="delivery", title=f"Delivery attempt: {answer}", facts=facts)
+
+
+def _describe_delivery(visit: Visit, delivery: Delivery) -> Item:
+    webhook = visit.app.merchants.find_webhook(delivery.merchant_id, delivery.webhook_id)
+    # Only the host: the rest of an address may hold a key of the receiver.
+    target = urlsplit(delivery.url or (webhook.url if webhook else "")).hostname or delivery.webhook_id
+    title = f"Delivery queued: {delivery.state.name.lower()} after {delivery.tries} tries"
+    return Item(at=delivery.queued_at, kind="delivery", title=title, facts={"endpoint": target})
+
+
+async def _list_audit(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
+    # The audit log has the time of the wall clock, and a test host may have moved the time of payments.
+    moved = visit.app.clock.now() - visit.app.clock.wall()
+    found = await audit_log.list_entries_about(
+        visit.app.database, payment.merchant_id, payment.id, LIMITS.journal_shown
+    )
+    for entry in found:
+        yield Item(at=entry.at + moved, kind="person", title=f"{entry.user_name}: {entry.action}", facts=entry.details)
+
+
+async def _list_journal(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
+    db, merchant_id, limit = visit.app.database, payment.merchant_id, LIMITS.journal_shown
+    rows = {row.id: row for row in await journal.list_messages(db, merchant_id, payment.id, limit)}
+    rows |= {row.id: row for row in await journal.list_by_ndc(db, merchant_id, payment.ndc, limit)}
+    if payment.registration_id:
+        found = await journal.list_messages(db, merchant_id, payment.registration_id, limit)
+        rows |= {row.id: row for row in found}
+    for row in rows.values():
+        # Follow-ups of a request share its ndc, and have their own pages.
+        if row.payment_id in ("", payment.id, payment.registration_id):
+            yield _describe_row(row)
+
+
+def _describe_row(row: JournalRow) -> Item:
+    facts: dict[str, Any] = orjson.loads(row.text)
+    if row.kind != MESSAGE:
+        shown = {name: str(value) for name, value in facts.items() if name != "event"}
+        return Item(at=row.at, kind="log", title=f"Log: {facts.get('event', '')}", facts=shown)
+    answer = f"HTTP {facts['status']}" if "status" in facts else facts.get("fault", "")
+    text = f"{facts['path']}\n{_render(facts['request'])}\n\n{answer}"
+    if facts.get("reply") is not None:
+        text += f"\n{_render(facts['reply'])}"
+    return Item(at=row.at, kind="message", title=f"{facts['label'].capitalize()}: {answer}", text=mask_text(text))
+
+
+def _render(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,43 @@
+"""Files that are sent to the back office: who may send a large body is decided before it is read.
+
+A page with a form for files carries a ticket, which is signed for the session and expires. The head of the request
+brings it, so that nobody without a session makes the host read megabytes.
+"""
+
+from hmac import compare_digest
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.office.visits import Visit, get_cookie_name, read_cookie
+from tollgate.operations.app import App
+from tollgate.values import Instant, Secret
+from tollgate.vault import passwords
+from tollgate.vault.signing import make_mac
+from tollgate.web.parsing import Head
+from tollgate.web.request import LargeBody
+
+_PURPOSE = "upload ticket"
+_HEADER = b"x-upload-ticket"
+
+
+def make_ticket(visit: Visit) -> str:
+    """Makes the ticket of a page; it is good for as long as the session would be without another request."""
+    ends_at = visit.app.clock.wall() + LIMITS.session_idle
+    return f"{ends_at}.{_sign(visit.app, visit.session.token_hash, ends_at)}"
+
+
+def may_upload(head: Head, app: App) -> bool:
+    """Tells whether a request has the cookie of a session and a ticket that was made for it."""
+    token = read_cookie(head.headers.get(b"cookie", b"").decode("latin-1"), get_cookie_name(app))
+    ends_at, _, signature = head.headers.get(_HEADER, b"").decode("latin-1").partition(".")
+    if not token or not ends_at.isascii() or not ends_at.isdecimal() or not app.clock.wall() < int(ends_at):
+        return False
+    known = _sign(app, passwords.hash_session_token(Secret(token)), int(ends_at))
+    return compare_digest(signature.encode(), known.encode())
+
+
+def _sign(app: App, token_hash: bytes, ends_at: Instant) -> str:
+    return make_mac(_PURPOSE, [token_hash.hex(), ends_at], app.keyring).hex()
+
+
+EVIDENCE_BODY = LargeBody(LIMITS.evidence_bytes_max, may_upload)
+RECORD_BODY = LargeBody(LIMITS.record_file_bytes_max, may_upload)
