@@ -12,6 +12,7 @@ from tollgate.cli import (
     keys,
     listening,
     people,
+    recording,
     sandbox,
     serving,
     tokens,
@@ -27,7 +28,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *(serving, people, users, tokens, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, sandbox),
+    *(erasing, evidence, recording, sandbox),
 )
 """The files add their commands when they are imported."""
 
