@@ -1,10 +1,52 @@
 """The pages of the back office, joined. Each module declares its own rows."""
 
-from tollgate.office import account, approvals, audit_log, disputes, erasure, home, lists, overview, passkeys, payment_actions, payment_page, profile, recording, setting_up, signing_in, tokens, transactions, users, webhook_events, webhooks
+from tollgate.office import (
+    account,
+    approvals,
+    audit_log,
+    disputes,
+    erasure,
+    home,
+    lists,
+    overview,
+    passkeys,
+    payment_actions,
+    payment_page,
+    profile,
+    recording,
+    setting_up,
+    signing_in,
+    tokens,
+    transactions,
+    users,
+    webhook_events,
+    webhooks,
+)
 from tollgate.office.visits import FILES, OFFICE
 from tollgate.web.request import Access, Routes
 
-_MODULES = (signing_in, passkeys, profile, setting_up, users, home, approvals, erasure, lists, account, tokens, webhooks, webhook_events, audit_log, overview, transactions, payment_page, payment_actions, recording, disputes)
+_MODULES = (
+    signing_in,
+    passkeys,
+    profile,
+    setting_up,
+    users,
+    home,
+    approvals,
+    erasure,
+    lists,
+    account,
+    tokens,
+    webhooks,
+    webhook_events,
+    audit_log,
+    overview,
+    transactions,
+    payment_page,
+    payment_actions,
+    recording,
+    disputes,
+)
 
 _files = Routes()
 _files.add("GET", f"{OFFICE}/files/{{hash}}/{{name}}", "office_files", Access.OPEN)(FILES.answer)
