@@ -46,6 +46,15 @@ async def test_a_batch_of_any_size_is_written_and_listed_in_the_order_of_time(db
     assert await list_by_ndc(db, MERCHANT, "another ndc", 1000) == []
 
 
+async def test_a_row_whose_id_is_taken_takes_the_place_of_the_earlier_one(db: Database) -> None:
+    for count in (1, ROWS_AT_ONCE):
+        rows = [make_row(number) for number in range(count)]
+        await insert_rows(db, rows)
+        later = [make_row(number, at=NOON + 99, text="{}", id=row.id) for number, row in enumerate(rows)]
+        await insert_rows(db, later)
+        assert await list_messages(db, MERCHANT, "a payment", 100) == later
+
+
 async def test_old_rows_are_removed_and_young_ones_stay(db: Database) -> None:
     await insert_merchant(db, Merchant(id=MERCHANT, name="Shop", created_at=NOON))
     await insert_rows(db, [make_row(0), make_row(30 * DAY)])

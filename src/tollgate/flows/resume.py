@@ -304,7 +304,7 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
     if token is None or row is None or not compare_digest(row.body.results_hash, hash_once_key(token.key)):
         return exchanges.answer_result(body, None, accepted=False)
     answer = await _take_challenge_result(app, row, body)
-    about, request = journal.About(row.merchant_id, row.id), WireRequest(path="RReq", body=body, key="")
+    about, request = journal.About(row.merchant_id, row.id, row.created_at), WireRequest(path="RReq", body=body, key="")
     app.journal.note_message(app.clock.now(), about, "challenge result", request, WireReply(200, answer))
     return answer
 

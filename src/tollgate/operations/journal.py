@@ -20,6 +20,8 @@ from tollgate.store.journal import JournalRow
 from tollgate.values import Instant, MerchantId, RandomBytes, hide_checkout_ids, make_timed_id
 
 MESSAGE, LINE = "message", "line"
+REPEATED = frozenset({"recovery request", "reversal request", "inquiry on return"})
+"""Requests that are made again until a partner decides, for weeks if it takes so long: only the last one is kept."""
 
 
 class Subject(Protocol):
@@ -34,12 +36,16 @@ class Subject(Protocol):
     @property
     def ndc(self) -> str: ...
 
+    @property
+    def created_at(self) -> Instant: ...
+
 
 class About(NamedTuple):
     """The subject of a message, where only its id is known."""
 
     merchant_id: MerchantId
     id: str
+    created_at: Instant
     ndc: str = ""
 
 
@@ -64,6 +70,8 @@ class _Masked(NamedTuple):
     ndc: str
     kind: str
     facts: Any
+    row_id: str = ""
+    """The id of its row, where a later entry takes the place of an earlier one."""
 
 
 class Journal:
@@ -110,10 +118,10 @@ class Journal:
     def take(self, limit: int, random_bytes: RandomBytes) -> list[JournalRow]:
         """Returns the oldest entries as rows, and forgets them."""
         taken = [self._masked.popleft() for _ in range(min(limit, len(self._masked)))]
-        return [
+        rows = [
             JournalRow(
                 merchant_id=each.merchant_id,
-                id=make_timed_id(each.at, random_bytes(8).hex()),
+                id=each.row_id or make_timed_id(each.at, random_bytes(8).hex()),
                 payment_id=each.payment_id,
                 ndc=each.ndc,
                 at=each.at,
@@ -122,6 +130,7 @@ class Journal:
             )
             for each in taken
         ]
+        return [*{row.id: row for row in rows}.values()]
 
 
 def _encode(facts: Any) -> str:
@@ -139,7 +148,9 @@ def _mask(entry: _Message | _Line, merchants: MerchantCache) -> _Masked | None:
         facts["fault"] = reply
     else:
         facts |= {"status": reply.status, "reply": mask_members(reply.body)}
-    return _Masked(entry.at, entry.about.merchant_id, entry.about.id, entry.about.ndc, MESSAGE, facts)
+    about = entry.about
+    row_id = make_timed_id(about.created_at, f"{about.id}.{entry.label}") if entry.label in REPEATED else ""
+    return _Masked(entry.at, about.merchant_id, about.id, about.ndc, MESSAGE, facts, row_id)
 
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "ndc"}

@@ -4,9 +4,13 @@ What is kept, and how it is masked, is decided elsewhere.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
+
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.store.codec import LIMIT, Codec, bind
 from tollgate.store.database import Database
@@ -31,25 +35,33 @@ class JournalRow(msgspec.Struct, frozen=True, kw_only=True):
 JOURNAL = Codec(journal, JournalRow)
 ROWS_AT_ONCE = 20
 
-_insert = JOURNAL.insert()
-_insert_many = Statement(
-    sa.insert(journal).values(
-        [{name: sa.bindparam(f"{name}_{place}") for name in JOURNAL.names} for place in range(ROWS_AT_ONCE)]
+
+def _make_insert(count: int) -> Statement:
+    """Inserts so many rows; a row whose id is taken takes the place of the earlier one."""
+    rows: list[dict[str, Any]] = [
+        {name: sa.bindparam(f"{name}_{place}") for name in JOURNAL.names} for place in range(count)
+    ]
+    inserting = insert(journal).values(rows)
+    changed = {"at": inserting.excluded.at, "text": inserting.excluded.text}
+    return Statement(
+        inserting.on_conflict_do_update(index_elements=[journal.c.merchant_id, journal.c.id], set_=changed)
     )
-)
+
+
+_insert_one, _insert_many = _make_insert(1), _make_insert(ROWS_AT_ONCE)
 _of_payment = Statement(
     JOURNAL.select(
         journal.c.merchant_id == bind("of", journal.c.merchant_id),
         journal.c.payment_id == bind("of", journal.c.payment_id),
     )
-    .order_by(journal.c.id)
+    .order_by(journal.c.at, journal.c.id)
     .limit(LIMIT)
 )
 _of_ndc = Statement(
     JOURNAL.select(
         journal.c.ndc == bind("of", journal.c.ndc), journal.c.merchant_id == bind("of", journal.c.merchant_id)
     )
-    .order_by(journal.c.id)
+    .order_by(journal.c.at, journal.c.id)
     .limit(LIMIT)
 )
 _delete = Statement(
@@ -62,17 +74,15 @@ purge_journal = JOURNAL.purge_timed()
 
 
 async def insert_rows(db: Database, rows: Sequence[JournalRow]) -> None:
-    """Writes rows in one commit, many of them with each statement."""
+    """Writes rows with different ids in one commit, many of them with each statement."""
     whole = len(rows) - len(rows) % ROWS_AT_ONCE
-    writes = []
-    for start in range(0, whole, ROWS_AT_ONCE):
-        params = {
-            f"{name}_{place}": value
-            for place, row in enumerate(rows[start : start + ROWS_AT_ONCE])
-            for name, value in JOURNAL.encode(row).items()
-        }
-        writes.append(Write(_insert_many, params))
-    await db.write([*writes, *[write for row in rows[whole:] for write in _insert(row)]], label="journal")
+    many = [rows[start : start + ROWS_AT_ONCE] for start in range(0, whole, ROWS_AT_ONCE)]
+    writes = [Write(_insert_many, _bind(some)) for some in many]
+    await db.write([*writes, *[Write(_insert_one, _bind([row])) for row in rows[whole:]]], label="journal")
+
+
+def _bind(rows: Sequence[JournalRow]) -> dict[str, Any]:
+    return {f"{name}_{place}": value for place, row in enumerate(rows) for name, value in JOURNAL.encode(row).items()}
 
 
 async def list_messages(db: Database, merchant_id: MerchantId, subject_id: str, limit: int) -> list[JournalRow]:

@@ -19,7 +19,7 @@ from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
-ABOUT = About(MERCHANT.id, "8a" + "4" * 30, "an ndc")
+ABOUT = About(MERCHANT.id, "8a" + "4" * 30, NOW, "an ndc")
 REQUEST = WireRequest(path="/v1/charges", body=b'{"card":{"number":"4200000000000000","cvv":"731"}}', key="key")
 
 
@@ -74,6 +74,18 @@ async def test_the_oldest_are_dropped_and_counted_when_a_queue_is_full(app: App)
 
     assert journal.dropped == 3
     assert journal.take(1, system_random_bytes)[0].at == 3
+
+
+async def test_of_requests_that_are_repeated_only_the_last_is_kept(app: App) -> None:
+    journal = make_open_journal()
+    for status in (200, 201, 202):
+        journal.note_message(NOW + status, ABOUT, "recovery request", REQUEST, WireReply(status, b"{}"))
+    journal.mask(app.merchants, 10)
+    [row] = journal.take(10, system_random_bytes)
+    assert json.loads(row.text)["status"] == 202
+    journal.note_message(NOW + 999, ABOUT, "recovery request", REQUEST, WireReply(203, b"{}"))
+    journal.mask(app.merchants, 10)
+    assert journal.take(10, system_random_bytes)[0].id == row.id
 
 
 async def test_a_log_line_belongs_to_the_merchant_of_the_channel_in_its_ndc(app: App) -> None:
