@@ -136,6 +136,26 @@ def test_a_payment_link_of_a_live_host_has_the_configured_address_and_takes_real
     assert "Payment complete" in visit.open().body.decode()
 
 
+def test_a_live_prepayment_is_completed_by_a_receipt_that_the_operator_records(
+    host: LiveHost, acquirer: RecordingAcquirer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acquirer, "reply", {"status": "account", "account": {"iban": "DE89370400440532013000"}})
+    order = {"amount": "38.50", "currency": "EUR", "paymentType": "PA", "paymentBrand": "PREPAYMENT"}
+    payment_id = host.client.post("/v1/payments", order).json["id"]
+    monkeypatch.undo()
+
+    said = [run_command(host.gateway, "record", payment_id, "--type", "RC", "--reference", "R-77") for _ in range(2)]
+
+    assert ["1 recorded\n" in text for text in said] == [True, False]
+    assert "1 recorded before" in said[1]
+    receipt_id = said[0].split()[2]
+    receipt = host.client.get(f"/v1/payments/{receipt_id}").json
+    assert (receipt["paymentType"], receipt["referencedId"], receipt["amount"]) == ("RC", payment_id, "38.50")
+    assert receipt["result"]["code"] == "000.000.000"
+    refund = {"amount": "38.50", "currency": "EUR", "paymentType": "RF"}
+    assert host.client.post(f"/v1/payments/{receipt_id}", refund).code == "000.000.000"
+
+
 def test_metrics_are_on_a_port_of_their_own(host: LiveHost) -> None:
     aside = Client(f"http://127.0.0.1:{host.metrics_port}", "", "")
 
