@@ -17,7 +17,7 @@ from tollgate.values import Instant, is_id, read_hundredths, render_hundredths, 
 
 
 class Meaning(msgspec.Struct, frozen=True):
-    """What a word was read as, to be shown beside the result."""
+    """The meaning of a word as it was read, to be shown beside the result."""
 
     text: str
     meaning: str

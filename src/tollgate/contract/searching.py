@@ -68,11 +68,11 @@ class Word(msgspec.Struct, frozen=True):
 _RANKS = {trait: rank for rank, trait in enumerate(Trait)}
 
 
-def find_email(payment: Payment) -> str:
+def get_email(payment: Payment) -> str:
     return payment.echo.get("customer.email", "")
 
 
-def find_last_digits(payment: Payment) -> str:
+def get_last_digits(payment: Payment) -> str:
     """Returns the last four digits of the card or account, as far as they are kept in clear."""
     if payment.card is not None:
         return payment.card.last_digits
@@ -87,9 +87,9 @@ def list_readings(payment: Payment) -> Iterator[Reading]:
     yield Reading(Trait.AMOUNT, str(payment.money.hundredths))
     if payment.merchant_transaction_id is not None:
         yield Reading(Trait.REFERENCE, payment.merchant_transaction_id)
-    if email := find_email(payment):
+    if email := get_email(payment):
         yield Reading(Trait.EMAIL, email.lower())
-    if last_digits := find_last_digits(payment):
+    if last_digits := get_last_digits(payment):
         yield Reading(Trait.LAST_DIGITS, last_digits)
     if payment.result_code:
         yield Reading(Trait.RESULT_CODE, payment.result_code)
@@ -128,7 +128,7 @@ class PaymentQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A search among the payments of a merchant; members that are not set do not narrow it."""
 
     channel_ids: tuple[str, ...]
-    """Only payments of these channels are found."""
+    """The channels whose payments are found."""
     words: tuple[Word, ...] = ()
     begins_at: Instant = 0
     ends_at: Instant = FOREVER

@@ -11,7 +11,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows import sign_in
 from tollgate.flows.sign_in import Factor, NewSession, Origin, Visitor
 from tollgate.operations.app import App
-from tollgate.operations.settings import delete_sealed_setting, find_sealed_setting
+from tollgate.operations.settings import forget_sealed_setting, find_sealed_setting
 from tollgate.payments.users import OFFICE_PASSWORD, Passkey, Session, User
 from tollgate.store import users
 from tollgate.store.statements import Write
@@ -50,7 +50,7 @@ async def forget_told_password(app: App, user: User) -> None:
     """Forgets the password that `tollgate credentials` tells, if it is the one that this user has now."""
     told = await find_sealed_setting(app.database, app.keyring, OFFICE_PASSWORD)
     if told is not None and await sign_in.is_password(Secret(told.decode()), user.password_hash):
-        await delete_sealed_setting(app.database, OFFICE_PASSWORD)
+        await forget_sealed_setting(app.database, OFFICE_PASSWORD)
 
 
 async def _save(app: App, changed: User, *more: Write) -> None:

@@ -84,7 +84,7 @@ async def search_page(
                 break
             looked_at, last = looked_at + 1, candidate.place
             if fits:
-                rows.append(_judge(app, candidate))
+                rows.append(_make_found(app, candidate))
     if not is_newest_first:
         rows.reverse()
     following = last if is_cut or not rows else rows[-1 if is_newest_first else 0].place
@@ -94,15 +94,15 @@ async def search_page(
     return SearchPage(rows=rows, older=older, newer=newer, is_cut=is_cut)
 
 
-async def list_all(app: App, merchant_id: MerchantId, query: PaymentQuery) -> AsyncGenerator[FoundPayment, None]:
+async def search_all(app: App, merchant_id: MerchantId, query: PaymentQuery) -> AsyncGenerator[FoundPayment, None]:
     """Yields everything that fits, newest first; memory holds a batch of each index."""
     async with aclosing(_walk(app, merchant_id, query, None, is_newest_first=True)) as candidates:
         async for candidate in candidates:
             if candidate.payment is None or query.fits(candidate.payment):
-                yield _judge(app, candidate)
+                yield _make_found(app, candidate)
 
 
-def _judge(app: App, candidate: Candidate) -> FoundPayment:
+def _make_found(app: App, candidate: Candidate) -> FoundPayment:
     is_trusted = candidate.payment is not None and signing.is_trusted(app, candidate.payment)
     return FoundPayment(candidate.place, candidate.channel_id, candidate.payment, is_trusted)
 

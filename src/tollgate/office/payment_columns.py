@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 import orjson
 
-from tollgate.contract.searching import find_email, find_last_digits, get_result_state
+from tollgate.contract.searching import Trait, get_email, get_last_digits, get_result_state
 from tollgate.flows.search_payments import FoundPayment
 from tollgate.payments.payment import Payment
 from tollgate.values import to_datetime
@@ -43,9 +43,9 @@ COLUMNS = (
     Column("State", lambda payment, _: str(get_result_state(payment))),
     Column("Result", lambda payment, _: payment.result_code),
     Column("Brand", lambda payment, _: payment.brand),
-    Column("Account", lambda payment, _: find_last_digits(payment)),
-    Column("merchantTransactionId", lambda payment, _: payment.merchant_transaction_id or ""),
-    Column("E-mail", lambda payment, _: find_email(payment)),
+    Column("Account", lambda payment, _: get_last_digits(payment)),
+    Column(Trait.REFERENCE.value, lambda payment, _: payment.merchant_transaction_id or ""),
+    Column("E-mail", lambda payment, _: get_email(payment)),
     Column("Channel", lambda payment, channels: channels.get(payment.channel_id, payment.channel_id)),
     Column("Payment id", lambda payment, _: payment.id),
     Column("Integrity", lambda _payment, _: ""),

@@ -27,7 +27,7 @@ _RESULTS = frozenset({*ResultState, *(group.id for group in GROUPS)})
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What the address asks for."""
+    """The list that an address asks for."""
 
     filters: Mapping[str, str]
     """The filters that are set, as they were sent."""

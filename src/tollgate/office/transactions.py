@@ -12,7 +12,7 @@ from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.permissions import Permission
 from tollgate.catalog.results import GROUPS
 from tollgate.contract.searching import ResultState
-from tollgate.flows.search_payments import list_all, search_page
+from tollgate.flows.search_payments import search_all, search_page
 from tollgate.office.payment_columns import COLUMNS, CONTENT_TYPES, FileKind, list_cells, write_file
 from tollgate.office.payment_queries import Asked, read_asked, render_place
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found, refuse_field
@@ -85,7 +85,7 @@ async def _export(visit: Visit, kind: FileKind) -> Reply:
     await visit.record(AuditAction.PAYMENTS_EXPORTED, "", format=kind, **asked.filters)
     channels: dict[str, str] = {channel.id: channel.name for channel in visit.list_channels()}
     name = f"payments-{to_datetime(visit.app.clock.now()):%Y%m%d-%H%M%S}.{kind}"
-    parts = write_file(kind, list_all(visit.app, merchant.id, asked.query), channels)
+    parts = write_file(kind, search_all(visit.app, merchant.id, asked.query), channels)
     disposition = (b"content-disposition", f'attachment; filename="{name}"'.encode())
     return Reply(200, b"", CONTENT_TYPES[kind], (disposition,), chunks=parts)
 

@@ -17,6 +17,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.values import Refusal, TooSlow
 from tollgate.web import parsing, request
 from tollgate.web.connections import CONTINUE, LAST_CHUNK, Connections, render_chunk, render_reply
+from tollgate.web.server import BrokenStream
 
 _block = memoryview(bytearray(LIMITS.read_block_bytes))
 """Every read of this process goes here and is copied out before the next one."""
@@ -271,7 +272,7 @@ class HttpConnection(asyncio.BufferedProtocol):
                         self._write(render_chunk(chunk) if is_chunked else chunk)
                 else:
                     is_whole = True
-            except request.BrokenStream:
+            except BrokenStream:
                 pass
             if not is_whole:
                 self._application.conclude(context, None)

@@ -78,10 +78,6 @@ class Reply(msgspec.Struct, frozen=True):
                 raise ValueError(f"the value of the answer's header {name.decode()} has control characters")
 
 
-class BrokenStream(Exception):
-    """A body ended in the middle, and the reason is logged; the client must not take it for a whole one."""
-
-
 class Access(Enum):
     """The credentials that a route demands before its handler runs."""
 

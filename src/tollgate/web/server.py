@@ -23,17 +23,7 @@ from tollgate.operations.reach import check_reach
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.web import parsing, routes
 from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, list_named, recognise
-from tollgate.web.request import (
-    Access,
-    BrokenStream,
-    Handler,
-    OpenHandler,
-    Reply,
-    Request,
-    RequestContext,
-    RouteRow,
-    redirect,
-)
+from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RequestContext, RouteRow, redirect
 from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
 
 _log = logging.getLogger("tollgate.guard")
@@ -72,6 +62,10 @@ def guard_head(
     except Exception:
         return _answer_breakage(context, envelope, clock)
     return None
+
+
+class BrokenStream(Exception):
+    """A body ended in the middle, and the reason is logged; the client must not take it for a whole one."""
 
 
 async def guard_chunks(chunks: AsyncGenerator[bytes, None], context: RequestContext) -> AsyncGenerator[bytes, None]:

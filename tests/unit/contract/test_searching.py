@@ -1,4 +1,4 @@
-"""What payments are found by, and which of them fit a query."""
+"""Payments have traits by which they are found, and some of them fit a query."""
 
 from __future__ import annotations
 

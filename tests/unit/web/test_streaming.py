@@ -15,8 +15,8 @@ from tollgate.web.callers import Proxies
 from tollgate.web.connections import Connections
 from tollgate.web.parsing import Head
 from tollgate.web.protocol import HttpConnection
-from tollgate.web.request import BrokenStream, Reply, RequestContext
-from tollgate.web.server import guard_chunks
+from tollgate.web.request import Reply, RequestContext
+from tollgate.web.server import BrokenStream, guard_chunks
 
 pytestmark = pytest.mark.anyio
 
