@@ -18,6 +18,9 @@ MAKERS = {"serve", "migrate"}
 KEY_ARCHIVE = ("make-key", "list", "restore", "destroy")
 STORELESS = {"check", "decrypt", "make-keys", *(f"key-archive {each}" for each in KEY_ARCHIVE)}
 ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "sandbox fork": ("--to-data", "{file}.fork"),
+    "sandbox load": ("{file}",),
+    "sandbox save": ("{file}.snapshot",),
     "bank export": (ID,),
     "bank files": (),
     "bank import": ("{file}",),
