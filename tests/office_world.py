@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from api.checking_out import PREPARED, prepare, submit
 from api.endpoints import add_endpoint, use_store, wait_until_known
@@ -10,6 +13,7 @@ from api.linking import read_own_context
 from api.merchants import add_channel, add_merchant, find_merchant_id
 from api.scheduling import plan
 from gateway import CARD, PAYMENT, Client, GatewayProcess
+from office_client import OfficeClient
 from office_roles import UNKNOWN_ID
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy, Use
@@ -29,6 +33,7 @@ _ALONE = ("recurringMigration.", "marketPlace.", "identificationDocId", "lifecyc
 _JUDGED = ("threeDSecure.", "standingInstruction.", "customer.", "billing.", "shipping.", "card.")
 """Beginnings of names whose values decline a payment if they make no sense."""
 _TRIES = 10
+_HREF = re.compile(r'href="(/office/[^"?#]+)')
 
 
 @dataclass
@@ -41,8 +46,23 @@ class OfficeWorld:
     ids: dict[str, str] = field(default_factory=dict)
     """Ids of real objects by the word before them in a path."""
 
+    paths: dict[str, str] = field(default_factory=dict)
+    """Links to pages of single objects, by the path of their row."""
+
+    def learn_paths(self, office: OfficeClient, rows: Iterable[Any]) -> None:
+        """Looks for a link to a page of each kind on the pages that name no object, such as lists."""
+        pages = [row.path for row in rows if row.method == "GET"]
+        plain = [path for path in pages if "{" not in path.replace("{merchant}", "")]
+        linked = {href for path in plain for href in _HREF.findall(office.get(self.fill(path)).body.decode("latin-1"))}
+        for path in [each for each in pages if UNKNOWN_ID in self.fill(each)]:
+            pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path).replace(r"\{merchant\}", self.merchant_id))
+            found = sorted(href for href in linked if re.fullmatch(pattern, href) and href not in map(self.fill, plain))
+            self.paths |= {path: found[0]} if found else {}
+
     def fill(self, path: str) -> str:
         """Returns a path with real ids where they are known, and unknown ones elsewhere."""
+        if path in self.paths:
+            return self.paths[path]
         parts = path.split("/")
         for place, part in enumerate(parts):
             if part == "{merchant}":
@@ -107,7 +127,6 @@ def build_world(gateway: GatewayProcess) -> OfficeWorld:
     assert link.status == 200, link.body
     schedule_id = plan(channel, world.ids["registrations"])
     world.ids |= {
-        "checkouts": checkout_id,
         "schedules": schedule_id,
         "webhooks": endpoint.id,
         "channels": channel.entity_id,

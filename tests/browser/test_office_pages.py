@@ -55,7 +55,9 @@ def world(own_gateway: GatewayProcess) -> OfficeWorld:
 
 @pytest.fixture(scope="module")
 def office(world: OfficeWorld) -> OfficeClient:
-    return EVERYWHERE.enter(world.gateway, world.merchant_id)
+    browser = EVERYWHERE.enter(world.gateway, world.merchant_id)
+    world.learn_paths(browser, PAGE_ROWS)
+    return browser
 
 
 @pytest.fixture
@@ -117,6 +119,7 @@ def look_at(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("role", list(Role))
+@pytest.mark.usefixtures("office")
 def test_no_page_shows_a_number_code_token_or_key_to_any_role(role: Role, world: OfficeWorld) -> None:
     user = EVERYWHERE if role is Role.PLATFORM else OfficeUser(f"reader {role}", role, world.merchant_id)
     browser = user.enter(world.gateway, world.merchant_id)
