@@ -14,7 +14,7 @@ import orjson
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireReply, WireRequest
-from tollgate.connectors.masking import mask_members, mask_text
+from tollgate.connectors.masking import mask_members, mask_values
 from tollgate.operations.caches import MerchantCache
 from tollgate.store.journal import JournalRow
 from tollgate.values import Instant, MerchantId, RandomBytes, hide_checkout_ids, make_timed_id
@@ -126,16 +126,11 @@ class Journal:
                 ndc=each.ndc,
                 at=each.at,
                 kind=each.kind,
-                text=mask_text(_encode(each.facts)),
+                text=orjson.dumps(mask_values(each.facts), default=str).decode(),
             )
             for each in taken
         ]
         return [*{row.id: row for row in rows}.values()]
-
-
-def _encode(facts: Any) -> str:
-    # PostgreSQL does not store NUL in a text.
-    return hide_checkout_ids(orjson.dumps(facts, default=str).decode().replace("\\u0000", "?"))
 
 
 def _mask(entry: _Message | _Line, merchants: MerchantCache) -> _Masked | None:
@@ -168,4 +163,6 @@ class JournalLines(logging.Handler):
         if isinstance(ndc, str):
             facts = {name: str(value) for name, value in vars(record).items() if name not in _PLAIN}
             facts |= {"level": record.levelname.lower(), "log": record.name, "event": record.getMessage()}
+            # Whoever has the id of a checkout can pay it.
+            facts = {name: hide_checkout_ids(text) for name, text in facts.items()}
             self._journal.note_line(self._now(), ndc, facts)

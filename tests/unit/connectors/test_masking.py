@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from tollgate.connectors.masking import HIDDEN_MEMBERS, MASK, mask_members, mask_text
+from tollgate.connectors.masking import HIDDEN_MEMBERS, MASK, mask_members, mask_text, mask_values
 from tollgate.payments import order
 
 MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages")
@@ -98,3 +98,13 @@ def test_numbers_of_cards_and_banks_are_found_in_any_text() -> None:
     assert "4200" not in text
     assert "3704" not in text
     assert mask_text("order DE12ABCDEFGHIJKLM of 2026-11-15") == "order DE12ABCDEFGHIJKLM of 2026-11-15"
+
+
+def test_numbers_are_found_in_every_value_and_name() -> None:
+    value = {"4200000000000000": ["4200000000000000", 4200000000000000, "DE89370400440532013000"], "a": {"b": "short"}}
+    hidden = mask_values(value)
+    assert "4200" not in str(hidden)
+    assert "3704" not in str(hidden)
+    assert hidden["a"] == {"b": "short"}
+    kept = {"id": "8a" + "4" * 30, "at": "2026-11-15T12:00:00Z", "amount": 9200, "is_final": True, "none": None}
+    assert mask_values(kept) == kept

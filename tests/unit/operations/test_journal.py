@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors.exchange import Conversation, WireReply, WireRequest
 from tollgate.operations.app import App
 from tollgate.operations.journal import About, Journal, JournalLines
 from tollgate.values import system_random_bytes
@@ -112,8 +112,9 @@ async def test_a_log_line_belongs_to_the_merchant_of_the_channel_in_its_ndc(app:
 async def test_a_message_without_an_answer_is_noted_with_the_reason(app: App) -> None:
     app.journal.is_open = True
 
-    def ask():  # type: ignore[no-untyped-def]
+    def ask() -> Conversation[bool]:
         yield REQUEST
+        return True
 
     wire = ScriptedWire([Silent("gone")])
     assert await app.converse(ask(), wire, about=ABOUT, label="token request") is None
