@@ -46,8 +46,8 @@ def list_audit(gateway: GatewayProcess) -> list[tuple[str, str]]:
     async def read() -> list[tuple[str, str]]:
         settings = Settings(data=str(gateway.data), database=gateway.database)
         database = await open_database(settings.database_url, read_only=True)
-        entries = await audit_log.walk_entries(database, 0, _ENTRIES_MAX)
+        entries = await audit_log.list_entries(database, audit_log.EntryFilter(), None, _ENTRIES_MAX)
         await database.close()
-        return [(entry.action, entry.subject) for entry in entries]
+        return [(entry.action, entry.subject) for entry in reversed(entries)]
 
     return asyncio.run(read())

@@ -19,7 +19,7 @@ from office_client import OfficeClient, enter_office
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Role
-from tollgate.store.audit_log import list_entries
+from tollgate.store.audit_log import EntryFilter, list_entries
 from tollgate.store.statements import Statement, Write
 
 CANARIES = ("=1+1+1+1", "+1234567", "-1234567", "@SUM(A1)", "<script>alert(1)</script>", '","x","y"')
@@ -168,7 +168,9 @@ def test_an_export_is_recorded_with_its_query_before_it_begins(office: OfficeCli
     email = make_email()
     office.get(f"{office.base}/payments/export.csv", q=email, type="DB")
 
-    entries = ask_store(gateway, lambda database: list_entries(database, office.merchant_id, 2**62, 5))
+    entries = ask_store(
+        gateway, lambda database: list_entries(database, EntryFilter(merchant_id=office.merchant_id), None, 5)
+    )
     entry = next(each for each in entries if each.action == AuditAction.PAYMENTS_EXPORTED)
     assert entry.details == {"format": "csv", "q": email, "type": "DB"}
 

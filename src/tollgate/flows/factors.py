@@ -11,7 +11,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows import sign_in
 from tollgate.flows.sign_in import Factor, NewSession, Origin, Visitor
 from tollgate.operations.app import App
-from tollgate.operations.settings import forget_sealed_setting, find_sealed_setting
+from tollgate.operations.settings import find_sealed_setting, forget_sealed_setting
 from tollgate.payments.users import OFFICE_PASSWORD, Passkey, Session, User
 from tollgate.store import users
 from tollgate.store.statements import Write

@@ -67,4 +67,5 @@ def make_code(app: App, secret: Secret, steps: int = 0) -> Secret:
 
 
 async def list_actions(app: App) -> list[tuple[str, str]]:
-    return [(entry.action, entry.subject) for entry in await audit_log.walk_entries(app.database, 0, 1000)]
+    entries = await audit_log.list_entries(app.database, audit_log.EntryFilter(), None, 1000)
+    return [(entry.action, entry.subject) for entry in reversed(entries)]

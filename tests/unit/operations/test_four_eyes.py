@@ -1,4 +1,4 @@
-"""Which actions a second person confirms, as the setting names them."""
+"""The actions that a second person confirms, as the setting names them."""
 
 from __future__ import annotations
 
