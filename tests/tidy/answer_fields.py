@@ -7,6 +7,8 @@ ANSWER_FIELDS = frozenset(
         # the envelope of every answer
         "buildNumber",
         "parameterErrors",
+        # a file of an acquirer about receipts and disputes
+        "resultCode",
         # a payment as the merchant reads it
         "last4Digits",
         "referencedId",

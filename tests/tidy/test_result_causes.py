@@ -23,6 +23,8 @@ READERS = {
     "catalog/result_rows": "the rows themselves",
     "catalog/results.py": "groups of codes",
     "payments/schedule.py": "what a decline means for a series",
+    "catalog/advice.py": "what people do about them",
+    "flows/record.py": "the reason of a chargeback that an acquirer reported without one",
 }
 """Source that names codes without answering them."""
 

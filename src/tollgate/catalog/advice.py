@@ -1,4 +1,4 @@
-"""What a result means for the people involved: what to do, whether to try again, and what to tell the shopper.
+"""Advice on results: what the merchant does, whether to try again, and what to tell the shopper.
 
 Rows exist for every group of results; single codes that need another advice have rows of their own.
 """
@@ -22,10 +22,10 @@ class Retry(StrEnum):
 
 class Advice(msgspec.Struct, frozen=True):
     action: str
-    """What the merchant does."""
+    """The next step of the merchant."""
     retry: Retry
     shopper: str
-    """What to tell the shopper, without the bank's reason, which a thief could use."""
+    """The text for the shopper, without the bank's reason, which a thief could use."""
 
 
 _OTHER_MEANS = "The payment was declined. Please use another card or another way to pay, or ask your bank."

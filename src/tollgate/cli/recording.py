@@ -12,7 +12,7 @@ import click
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
 from tollgate.cli.program import STORE_FLAGS, program, with_app, with_settings
-from tollgate.contract.record_lines import LineFault, RecordLine, check_line, make_line, read_record_lines
+from tollgate.contract.record_lines import LineFault, RecordLine, read_fact, read_record_lines
 from tollgate.flows import record as flow
 from tollgate.operations import audit_log
 from tollgate.operations.app import App
@@ -57,15 +57,14 @@ def record(
             raise click.UsageError(f"a file has up to {LIMITS.record_file_bytes_max // 1024 // 1024} MB")
         lines, faults = read_record_lines(path.read_bytes())
     else:
-        values = {
-            "paymentId": payment_id or "",
-            "type": payment_type or "",
-            "amount": amount or "",
-            "resultCode": result_code or "",
-            "reference": reference or f"command-{make_id()}",
-        }
-        faults = [LineFault(0, message) for message in check_line(values)]
-        lines = [] if faults else [make_line(0, values)]
+        line, faults = read_fact(
+            payment_id or "",
+            payment_type or "",
+            reference or f"command-{make_id()}",
+            amount=amount or "",
+            result_code=result_code or "",
+        )
+        lines = [] if line is None else [line]
     _refuse(faults)
     reports = with_app(flags, lambda app: _record(app, lines))
     for result in flow.LineResult:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 from tollgate.catalog import codes
 from tollgate.catalog.results import get_result, make_invalid
-from tollgate.contract.fields import Fields
+from tollgate.contract.fields import Fields, Pairs
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_simulator_overrides, read_test_mode
 from tollgate.contract.registered import find_registration_id
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
+from tollgate.payments.payment import Payment
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
 
 _REFERENCE = "referenceUuid"
@@ -44,6 +45,16 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         else {},
         echo=fields.echo,
     )
+
+
+def spell_follow_up(payment_type: str, named: Payment, amount: str | None, *, is_final: bool) -> Pairs:
+    """Spells a follow-up that somebody asks for on a page like a request of the interface."""
+    pairs = [("paymentType", payment_type)]
+    if amount is not None:
+        pairs += [("amount", amount), ("currency", named.money.currency)]
+    if named.test_mode is not None:
+        pairs.append(("testMode", named.test_mode))
+    return [*pairs, ("sequence", "FINAL")] if is_final else pairs
 
 
 def find_reference(fields: Fields) -> str | None:

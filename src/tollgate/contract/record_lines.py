@@ -17,6 +17,7 @@ from tollgate.values import is_id, read_hundredths
 
 NOTICES = frozenset(code for code, result in RESULTS.items() if result.group == "chargeback")
 """The result codes that come with a chargeback."""
+_REASON = "resultCode"
 COLUMNS = (
     "paymentId",
     "shortId",
@@ -24,7 +25,7 @@ COLUMNS = (
     "type",
     "amount",
     "currency",
-    "resultCode",
+    _REASON,
     "reference",
     "date",
 )
@@ -107,7 +108,7 @@ def _check_names(names: object) -> str | None:
 
 def check_line(values: Mapping[str, str]) -> Iterator[str]:
     """Yields what is wrong with the values of a line."""
-    kind, code, day = values["type"], values.get("resultCode", ""), values.get("date", "")
+    kind, code, day = values["type"], values.get(_REASON, ""), values.get("date", "")
     if kind not in SYSTEM_ONLY:
         yield f"type must be one of {', '.join(SYSTEM_ONLY)}"
     named = [name for name in _NAMES if values.get(name)]
@@ -149,7 +150,31 @@ def make_line(number: int, values: Mapping[str, str]) -> RecordLine:
         merchant_transaction_id=values.get("merchantTransactionId", ""),
         amount=read_hundredths(amount) if amount else None,
         currency=values.get("currency") or None,
-        result_code=values.get("resultCode") or None,
+        result_code=values.get(_REASON) or None,
         reference=values["reference"],
         occurred_on=values.get("date", ""),
     )
+
+
+def read_fact(
+    payment_id: str,
+    payment_type: str,
+    reference: str,
+    *,
+    amount: str = "",
+    currency: str = "",
+    result_code: str = "",
+    occurred_on: str = "",
+) -> tuple[RecordLine | None, list[LineFault]]:
+    """Reads a fact that somebody typed, with the checks of a line."""
+    values = {
+        "paymentId": payment_id,
+        "type": payment_type,
+        "amount": amount,
+        "currency": currency,
+        _REASON: result_code,
+        "reference": reference,
+        "date": occurred_on,
+    }
+    faults = [LineFault(0, message) for message in check_line(values)]
+    return (None if faults else make_line(0, values)), faults

@@ -43,7 +43,7 @@ def make_fact_id(merchant_id: MerchantId, payment_type: str, reference: str) -> 
 class Recorded(msgspec.Struct, frozen=True):
     payment: Payment
     is_new: bool
-    """False where the fact was recorded before."""
+    """It is False where the fact was recorded before."""
 
 
 async def record(app: App, channel: Channel, named: Payment, line: RecordLine, ndc: str = "") -> Recorded:
@@ -147,7 +147,7 @@ async def plan_lines(
     faults: list[LineFault] = []
     charged_back: set[str] = set()
     for line in lines:
-        fits = await _list_fitting(app, line, channels, charged_back)
+        fits = await _match(app, line, channels, charged_back)
         if isinstance(fits, str):
             faults.append(LineFault(line.number, fits))
         else:
@@ -157,9 +157,7 @@ async def plan_lines(
     return planned, faults
 
 
-async def _list_fitting(
-    app: App, line: RecordLine, channels: Sequence[Channel], charged_back: set[str]
-) -> PlannedLine | str:
+async def _match(app: App, line: RecordLine, channels: Sequence[Channel], charged_back: set[str]) -> PlannedLine | str:
     found = [each for channel in channels for each in await _list_named(app, line, channel)]
     if not found:
         return "names no payment"

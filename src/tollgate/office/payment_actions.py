@@ -14,7 +14,7 @@ from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.permissions import ApprovalKind, Permission
 from tollgate.catalog.results import get_result
 from tollgate.contract.fields import Fields, read_fields
-from tollgate.contract.follow_ups import read_follow_up
+from tollgate.contract.follow_ups import read_follow_up, spell_follow_up
 from tollgate.flows.follow_up import decide, follow_up
 from tollgate.office.approvals import declare_action, perform
 from tollgate.office.chains import Found, get_found, refuse_tampered
@@ -85,7 +85,7 @@ class Offer(msgspec.Struct, frozen=True):
     row: ActionRow
     plan: Plan | None
     reason: str
-    """Why it is not possible."""
+    """The reason why it is not possible."""
     limit: int | None = None
     """The largest amount that the user may give back."""
 
@@ -150,15 +150,12 @@ async def _read(visit: Visit, row: ActionRow, payment_id: str, sent: Mapping[str
     app = visit.app
     found = await get_found(visit, payment_id, row.permission)
     refuse_tampered(found)
-    pairs = [("paymentType", row.payment_type)]
+    amount = None
     if PAYMENT_TYPES[row.payment_type].needs_amount_as_follow_up:
-        if not sent.get("amount"):
+        amount = sent.get("amount", "").replace(",", "")
+        if not amount:
             raise refuse_field("amount", "is needed, as in 12.34")
-        pairs += [("amount", sent["amount"].replace(",", "")), ("currency", found.payment.money.currency)]
-    if found.payment.test_mode is not None:
-        pairs.append(("testMode", found.payment.test_mode))
-    if sent.get("final"):
-        pairs.append(("sequence", "FINAL"))
+    pairs = spell_follow_up(row.payment_type, found.payment, amount, is_final=bool(sent.get("final")))
     fields = read_fields(pairs, app.make_situation("follow_up", found.channel))
     request = read_follow_up(fields, found.channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
     # The key of the form: whoever sends it twice, by a double click or a reload, does it once.

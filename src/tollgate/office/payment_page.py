@@ -3,22 +3,18 @@
 Actions are carried out by the modules beside this one.
 """
 
-from collections.abc import Mapping
-
-import msgspec
-
 from tollgate.catalog.advice import get_advice
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.permissions import Permission
 from tollgate.catalog.results import CAUSES, RESULTS
+from tollgate.contract.payment_text import group_echo, render_curl, render_number
 from tollgate.flows.evidence import DISPUTES
 from tollgate.office.chain_picture import BOX_HEIGHT, BOX_WIDTH, draw_chain
 from tollgate.office.chains import TAMPERED, get_found
 from tollgate.office.disputes import get_deadline
 from tollgate.office.payment_actions import list_offers, make_form_key
 from tollgate.office.recording import REASONS, list_facts
-from tollgate.office.request_text import render_curl, render_number
 from tollgate.office.timeline import list_items
 from tollgate.office.uploads import make_ticket
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit
@@ -28,45 +24,7 @@ from tollgate.web.request import Reply
 
 ROUTES = OfficeRoutes()
 
-_GROUPS = (
-    ("Customer", ("customer",)),
-    ("Billing address", ("billing",)),
-    ("Shipping address", ("shipping",)),
-    ("Cart", ("cart",)),
-    ("Custom parameters", ("customParameters",)),
-)
-_SHOWN = frozenset(
-    {
-        "entityId",
-        "paymentType",
-        "paymentBrand",
-        "amount",
-        "currency",
-        "merchantTransactionId",
-        "lifecycleId",
-        "testMode",
-    }
-)
-"""Parameters that the page shows among the facts of the payment."""
 _STATE_TONES = {State.APPROVED: "good", State.DECLINED: "bad"}
-
-
-class FactGroup(msgspec.Struct, frozen=True):
-    title: str
-    facts: Mapping[str, str]
-
-
-def group_echo(echo: Mapping[str, str]) -> list[FactGroup]:
-    """Groups the parameters as the merchant sent them, by the first word of their names."""
-    groups = []
-    left = dict(echo)
-    for title, words in _GROUPS:
-        own = {name: text for name, text in left.items() if name.replace("[", ".").partition(".")[0] in words}
-        groups.append(FactGroup(title, own))
-        left = {name: text for name, text in left.items() if name not in own}
-    others = {name: text for name, text in left.items() if name not in _SHOWN and not name.startswith("card.")}
-    groups.append(FactGroup("Other parameters", others))
-    return [group for group in groups if group.facts]
 
 
 def _describe_account(payment: Payment) -> str:
@@ -91,7 +49,7 @@ async def show_payment(visit: Visit) -> Reply:
     is_dispute = payment.action in DISPUTES
     files = await evidence.list_evidence(visit.app.database, payment.merchant_id, payment.id) if is_dispute else []
     return visit.render(
-        "payment.html",
+        "one_payment.html",
         title=title,
         found=found,
         payment=payment,

@@ -11,7 +11,7 @@ from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.permissions import ApprovalKind, Permission
 from tollgate.catalog.results import RESULTS, get_result
-from tollgate.contract.record_lines import NOTICES, LineFault, RecordLine, check_line, make_line, read_record_lines
+from tollgate.contract.record_lines import NOTICES, LineFault, RecordLine, read_fact, read_record_lines
 from tollgate.flows import record
 from tollgate.flows.record import LineReport, LineResult, PlannedLine
 from tollgate.office.approvals import declare_action, perform
@@ -25,7 +25,7 @@ from tollgate.web.request import Reply
 
 ROUTES = OfficeRoutes()
 _IMPORT = f"{OF_MERCHANT}/disputes/import"
-_FIELDS = ("type", "amount", "resultCode", "reference", "date", "key")
+_FIELDS = ("type", "amount", "reason", "reference", "date", "key")
 
 _CONFIRMED_BYTES_MAX = 256 * 1024
 """A file is kept with the request for a second person."""
@@ -63,12 +63,19 @@ async def list_facts(visit: Visit, found: Found) -> list[FactOffer]:
 def _read(found: Found, sent: Mapping[str, str]) -> RecordLine:
     # Without a reference of the acquirer, the key of the form keeps a second click from recording the fact twice.
     reference = sent.get("reference") or f"office-{sent.get('key', '')}"
-    values = {name: sent.get(name, "").replace(",", "") for name in ("type", "amount", "date")}
-    values |= {"paymentId": found.payment.id, "reference": reference, "currency": found.payment.money.currency}
-    values["resultCode"] = sent.get("resultCode", "") if values["type"] == "CB" else ""
-    for message in check_line(values):
-        raise refuse_field("record", message)
-    return make_line(0, values)
+    payment, payment_type = found.payment, sent.get("type", "")
+    line, faults = read_fact(
+        payment.id,
+        payment_type,
+        reference,
+        amount=sent.get("amount", "").replace(",", ""),
+        currency=payment.money.currency,
+        result_code=sent.get("reason", "") if payment_type == "CB" else "",
+        occurred_on=sent.get("date", ""),
+    )
+    if line is None:
+        raise refuse_field("record", faults[0].message)
+    return line
 
 
 async def run_record(visit: Visit, sent: Mapping[str, str]) -> str:

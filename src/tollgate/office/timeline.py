@@ -16,6 +16,7 @@ from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
 from tollgate.catalog.permissions import Permission
 from tollgate.catalog.results import RESULTS
 from tollgate.connectors.masking import mask_text
+from tollgate.contract.payment_text import list_proof
 from tollgate.office.chains import Found
 from tollgate.office.showing import show_amount
 from tollgate.office.visits import Visit
@@ -29,9 +30,6 @@ from tollgate.store.journal import JournalRow
 from tollgate.store.payments import ENTRIES
 from tollgate.values import Instant, make_timed_id
 
-_THREE_DS = "threeDSecure."
-_PROOFS = frozenset({"threeDSecure.verificationId"})
-
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the timeline."""
@@ -41,7 +39,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     facts: Mapping[str, str] = {}
     text: str = ""
-    """What was sent or answered, for people to read."""
+    """The messages, for people to read."""
 
 
 async def list_items(visit: Visit, found: Found) -> list[Item]:
@@ -65,10 +63,9 @@ def _list_own(visit: Visit, found: Found) -> list[Item]:
         items.append(Item(at=payment.created_at, kind="route", title=f"Route: {_describe_route(visit, found)}"))
     if payment.completed_at is None:
         return items
-    proof = {name.removeprefix(_THREE_DS): text for name, text in payment.details.items() if name.startswith(_THREE_DS)}
+    proof = list_proof(payment.details)
     if proof:
-        shown = {name: "***" if _THREE_DS + name in _PROOFS else text for name, text in proof.items()}
-        items.append(Item(at=payment.completed_at, kind="3-D Secure", title="3-D Secure", facts=shown))
+        items.append(Item(at=payment.completed_at, kind="3-D Secure", title="3-D Secure", facts=proof))
     result = RESULTS.get(payment.result_code)
     facts = {name: text for name, text in payment.details.items() if "." not in name and text}
     title = f"Result: {payment.result_code} {'' if result is None else result.description}"

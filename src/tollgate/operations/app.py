@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -99,7 +98,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The key file to follow when a rotation replaces it."""
     data_folder: Path | None = None
     """The folder of the host's files; None for an app that has none."""
-    four_eyes: Mapping[ApprovalKind, FourEyesRow] = MappingProxyType({})
+    four_eyes: Mapping[ApprovalKind, FourEyesRow] = {}
     """The actions in the back office that a second person confirms."""
     allows_plain_loopback: bool = False
     """Whether a live host may send card data to its own machine without TLS."""

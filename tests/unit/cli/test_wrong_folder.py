@@ -40,6 +40,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "listen": (),
     "merchant add": ("Shop",),
     "merchant list": (),
+    "record": (ID, "--type", "CB"),
     "rotate-keys": ("--wait", "0"),
     "token add": (ID,),
     "token list": (),

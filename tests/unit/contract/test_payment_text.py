@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 
 from databases.samples import make_payment
-from tollgate.office.payment_page import group_echo
-from tollgate.office.request_text import render_curl
+from tollgate.contract.payment_text import group_echo, list_proof, render_curl
 from tollgate.payments.payment import Payment
 
 
@@ -51,3 +50,8 @@ def test_parameters_are_grouped_and_none_is_shown_twice() -> None:
         "Other parameters",
     ]
     assert {name for group in groups for name in group.facts} == {*echo, "shopperResultUrl"}
+
+
+def test_a_proof_is_shown_without_its_secret() -> None:
+    details = {"threeDSecure.eci": "05", "threeDSecure.verificationId": "a proof", "ExtendedDescription": "Fine"}
+    assert list_proof(details) == {"eci": "05", "verificationId": "***"}
