@@ -39,10 +39,11 @@ def name_subject(row: RouteRow) -> tuple[str, Access, list[str]]:
 
 
 def test_an_operation_is_one_thing_in_all_its_versions() -> None:
-    """Versions of one report share its name, and so its throttle; nothing else shares one."""
-    subjects = {row.operation: name_subject(row) for row in TABLE.rows}
+    """Versions of one report share its name, and so its throttle; nothing else shares one but pages for people."""
+    rows = [row for row in TABLE.rows if row.operation != "office"]
+    subjects = {row.operation: name_subject(row) for row in rows}
 
-    assert [row.path for row in TABLE.rows if name_subject(row) != subjects[row.operation]] == []
+    assert [row.path for row in rows if name_subject(row) != subjects[row.operation]] == []
 
 
 def test_every_row_is_described() -> None:
