@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
+from tollgate.catalog import audit_actions, limits
 from tollgate.cli.program import STORE_FLAGS, program, with_app, with_settings
 from tollgate.contract.record_lines import LineFault, RecordLine, read_fact, read_record_lines
 from tollgate.flows import record as flow
@@ -53,8 +52,8 @@ def record(
     if (path is None) is (payment_id is None) or (payment_id is not None and payment_type is None):
         raise click.UsageError("name a payment and its --type, or a --file")
     if path is not None:
-        if path.stat().st_size > LIMITS.record_file_bytes_max:
-            raise click.UsageError(f"a file has up to {LIMITS.record_file_bytes_max // 1024 // 1024} MB")
+        if path.stat().st_size > limits.LIMITS.record_file_bytes_max:
+            raise click.UsageError(f"a file has up to {limits.LIMITS.record_file_bytes_max // 1024 // 1024} MB")
         lines, faults = read_record_lines(path.read_bytes())
     else:
         line, faults = read_fact(
@@ -86,7 +85,7 @@ async def _record(app: App, lines: list[RecordLine]) -> list[flow.LineReport]:
             app.keyring,
             app.clock,
             _ACTOR,
-            AuditAction.FACT_RECORDED if alone else AuditAction.FACTS_IMPORTED,
+            audit_actions.AuditAction.FACT_RECORDED if alone else audit_actions.AuditAction.FACTS_IMPORTED,
             subject=own[0].payment.id if alone else "",
             merchant_id=merchant_id,
             details={"lines": str(len(own))},

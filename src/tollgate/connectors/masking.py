@@ -8,12 +8,11 @@ from typing import Any
 
 import orjson
 
-from tollgate.catalog.card_numbers import CARD_NUMBER_MIN, hide_card_numbers
-from tollgate.catalog.ibans import is_iban
+from tollgate.catalog import card_numbers, ibans
 from tollgate.values import is_id
 
 MASK = "***"
-_LARGE = 10 ** (CARD_NUMBER_MIN - 1)
+_LARGE = 10 ** (card_numbers.CARD_NUMBER_MIN - 1)
 _NO_JSON = {"hidden": "the body is not JSON"}
 
 HIDDEN_MEMBERS = frozenset(
@@ -77,13 +76,13 @@ def _mask(value: Any) -> Any:
 
 def mask_text(text: str) -> str:
     """Hides what looks like the number of a card or a bank account, whatever it is called."""
-    return hide_card_numbers(_IBAN_LIKE.sub(_hide_iban, text))
+    return card_numbers.hide_card_numbers(_IBAN_LIKE.sub(_hide_iban, text))
 
 
 def mask_values(value: Any) -> Any:
     """Hides such numbers in a value as JSON has it, whatever they are called; most texts are too short for one."""
     if isinstance(value, str):
-        return value if len(value) < CARD_NUMBER_MIN or is_id(value) else mask_text(value)
+        return value if len(value) < card_numbers.CARD_NUMBER_MIN or is_id(value) else mask_text(value)
     if isinstance(value, dict):
         return {mask_values(name): mask_values(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -94,4 +93,4 @@ def mask_values(value: Any) -> Any:
 
 
 def _hide_iban(match: re.Match[str]) -> str:
-    return MASK if is_iban(match[0].replace(" ", "").upper()) else match[0]
+    return MASK if ibans.is_iban(match[0].replace(" ", "").upper()) else match[0]

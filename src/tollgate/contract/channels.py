@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tollgate.catalog import ibans, shape
-from tollgate.catalog.countries import COUNTRIES
+from tollgate.catalog import countries, ibans, shape
 from tollgate.payments.merchants import CHANNEL_FLAGS, TERMS, Channel, ChannelFlag, Form
 
 PLAIN_ADDRESS = (
@@ -63,7 +62,7 @@ _FORMS: Mapping[Form, tuple[Callable[[str], str], Callable[[str], bool], str]] =
         lambda value: re.fullmatch("[0-9]{4}", value) is not None,
         "a merchant category: it has four digits",
     ),
-    Form.COUNTRY: (str.upper, COUNTRIES.__contains__, "a country: it has the two letters of ISO 3166"),
+    Form.COUNTRY: (str.upper, countries.COUNTRIES.__contains__, "a country: it has the two letters of ISO 3166"),
     Form.COUNT: (str, lambda value: re.fullmatch("[0-9]{1,9}", value) is not None, "a number: it is 0 or more"),
     Form.SWITCH: (str.lower, _SWITCHES.__contains__, "a switch: it is true or false"),
 }

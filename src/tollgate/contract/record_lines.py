@@ -10,12 +10,11 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import RESULTS
+from tollgate.catalog import limits, results
 from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.values import is_id, read_hundredths
 
-NOTICES = frozenset(code for code, result in RESULTS.items() if result.group == "chargeback")
+NOTICES = frozenset(code for code, result in results.RESULTS.items() if result.group == "chargeback")
 """The result codes that come with a chargeback."""
 _REASON = "resultCode"
 COLUMNS = (
@@ -76,8 +75,8 @@ def read_record_lines(body: bytes) -> tuple[list[RecordLine], list[LineFault]]:
             return [], [LineFault(1, fault)]
         for row in reader:
             number = reader.line_num
-            if len(lines) + len(faults) >= LIMITS.record_lines_max:
-                return [], [LineFault(number, f"a file has up to {LIMITS.record_lines_max} lines")]
+            if len(lines) + len(faults) >= limits.LIMITS.record_lines_max:
+                return [], [LineFault(number, f"a file has up to {limits.LIMITS.record_lines_max} lines")]
             if None in row:
                 faults.append(LineFault(number, "has more values than the first line has names"))
                 continue

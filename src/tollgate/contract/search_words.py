@@ -9,8 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import msgspec
 
-from tollgate.catalog.currencies import CURRENCIES
-from tollgate.catalog.limits import LIMITS
+from tollgate.catalog import currencies, limits
 from tollgate.contract.searching import Reading, Trait, Word
 from tollgate.payments.reporting import FOREVER
 from tollgate.values import Instant, is_id, read_hundredths, render_hundredths, to_datetime, to_instant
@@ -49,7 +48,7 @@ def read_text(text: str, now: Instant) -> ReadText:
     """Reads the words of a search. Days are those of UTC, and a week begins on Monday."""
     read = ReadText()
     tokens = [(quoted, True) if quoted else (bare, False) for quoted, bare in _TOKEN.findall(text)]
-    tokens = tokens[: LIMITS.search_words_max]
+    tokens = tokens[: limits.LIMITS.search_words_max]
     today = to_datetime(now).date()
     while tokens:
         (token, is_quoted), *rest = tokens
@@ -61,7 +60,7 @@ def read_text(text: str, now: Instant) -> ReadText:
             days = find_days(token.lower(), today)
         if days is not None:
             read = _narrow(read, token, *days)
-        elif not is_quoted and token.upper() in CURRENCIES:
+        elif not is_quoted and token.upper() in currencies.CURRENCIES:
             currency = token.upper()
             read = msgspec.structs.replace(read, currency=currency, meanings=_add(read, token, f"currency {currency}"))
         else:

@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import make_invalid
+from tollgate.catalog import limits, results
 from tollgate.catalog.scopes import Scope
 from tollgate.values import DAY, HOUR, ChannelId, Fault, Instant
 
@@ -31,16 +30,16 @@ def read_token_terms(
     own: the ids of the merchant's channels. days: until its end; empty for a token without one.
     """
     faults = []
-    if len(label) > LIMITS.token_label_length_max or not label.isprintable():
-        faults.append(Fault("label", f"must have up to {LIMITS.token_label_length_max} printable characters"))
+    if len(label) > limits.LIMITS.token_label_length_max or not label.isprintable():
+        faults.append(Fault("label", f"must have up to {limits.LIMITS.token_label_length_max} printable characters"))
     if unknown := [each for each in scopes if each not in set(Scope)]:
         faults.append(Fault("scopes", f"{unknown[0][:40]} is unknown: must be among [{', '.join(Scope)}]"))
     if any(each not in own for each in channel_ids):
         faults.append(Fault("channels", "must be channels of this merchant"))
-    if days and not _is_count(days, LIMITS.token_days_max):
-        faults.append(Fault("expires_days", f"must be a number of days from 1 to {LIMITS.token_days_max}"))
+    if days and not _is_count(days, limits.LIMITS.token_days_max):
+        faults.append(Fault("expires_days", f"must be a number of days from 1 to {limits.LIMITS.token_days_max}"))
     if faults:
-        raise make_invalid(*faults)
+        raise results.make_invalid(*faults)
     return TokenTerms(
         label=label,
         scopes=tuple(each for each in Scope if each in scopes),
@@ -51,8 +50,10 @@ def read_token_terms(
 
 def read_overlap(hours: str) -> Instant:
     """Reads for how long the old token stays valid beside the new one."""
-    if hours != "0" and not _is_count(hours, LIMITS.token_overlap_hours_max):
-        raise make_invalid(Fault("overlap_hours", f"must be 0 to {LIMITS.token_overlap_hours_max} hours"))
+    if hours != "0" and not _is_count(hours, limits.LIMITS.token_overlap_hours_max):
+        raise results.make_invalid(
+            Fault("overlap_hours", f"must be 0 to {limits.LIMITS.token_overlap_hours_max} hours")
+        )
     return int(hours) * HOUR
 
 

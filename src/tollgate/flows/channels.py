@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import get_result, make_invalid
+from tollgate.catalog import codes, results
 from tollgate.contract import channels
 from tollgate.operations.app import App
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, Form, Merchant
@@ -19,7 +18,7 @@ async def add_merchant(app: App, name: str, merchant_id: str = "") -> Merchant:
     """Adds a merchant; with an id, the one that it has on another host."""
     _check_new(name, merchant_id, "id")
     if merchant_id and any(each.id == merchant_id for each in await merchants.list_merchants(app.database)):
-        raise make_invalid(Fault("id", "is that of another merchant"))
+        raise results.make_invalid(Fault("id", "is that of another merchant"))
     made_id = MerchantId(merchant_id or make_id(app.random_bytes))
     new = Merchant(id=made_id, name=name, created_at=app.clock.now())
     await merchants.insert_merchant(app.database, new)
@@ -31,7 +30,7 @@ async def add_channel(app: App, merchant_id: MerchantId, name: str, entity_id: s
     """Adds a channel; with an entity id, the one that it has on another host."""
     _check_new(name, entity_id, "entity_id")
     if entity_id and any(each.id == entity_id for each in await merchants.list_channels(app.database)):
-        raise make_invalid(Fault("entity_id", "is that of another channel"))
+        raise results.make_invalid(Fault("entity_id", "is that of another channel"))
     made_id = ChannelId(entity_id or make_id(app.random_bytes))
     new = Channel(id=made_id, merchant_id=merchant_id, name=name, created_at=app.clock.now())
     await merchants.insert_channel(app.database, new)
@@ -46,7 +45,7 @@ def _check_new(name: str, given_id: str, id_name: str) -> None:
     if given_id and not is_id(given_id):
         faults.append(Fault(id_name, "must have 32 digits of 0-9 and a-f"))
     if faults:
-        raise make_invalid(*faults)
+        raise results.make_invalid(*faults)
 
 
 def read_channel_changes(channel: Channel, sent: Mapping[str, str]) -> dict[str, str]:
@@ -79,11 +78,11 @@ def apply_channel_changes(app: App, channel: Channel, changes: Mapping[str, str]
         except ValueError as fault:
             faults.append(Fault(flag.parameter, str(fault)))
     if faults:
-        raise make_invalid(*faults)
+        raise results.make_invalid(*faults)
     try:
         changed = channels.merge_flags(channel, read)
     except channels.IncompleteTerms as fault:
-        raise make_invalid(*[Fault(flag.parameter, "is needed too") for flag in fault.missing]) from None
+        raise results.make_invalid(*[Fault(flag.parameter, "is needed too") for flag in fault.missing]) from None
     plain = [
         Fault(flag.parameter, channels.PLAIN_ADDRESS)
         for flag, address in channels.list_card_addresses(changed)
@@ -91,7 +90,7 @@ def apply_channel_changes(app: App, channel: Channel, changes: Mapping[str, str]
         and not may_carry_cards(address, is_live=app.is_live, allows_plain_loopback=app.allows_plain_loopback)
     ]
     if plain:
-        raise make_invalid(*plain)
+        raise results.make_invalid(*plain)
     return changed
 
 
@@ -99,6 +98,6 @@ async def change_channel(app: App, channel: Channel, changes: Mapping[str, str])
     """Changes the settings of a channel, which count from the next request on."""
     changed = apply_channel_changes(app, channel, changes)
     if not await merchants.update_channel(app.database, changed):
-        raise Refusal(get_result(codes.UNKNOWN_CHANNEL))
+        raise Refusal(results.get_result(codes.UNKNOWN_CHANNEL))
     await app.merchants.refresh(app.database)
     return changed

@@ -8,26 +8,18 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.persons import CUSTOMER_ID, EMAIL, last_word, names_person
-from tollgate.catalog.results import get_result
+from tollgate.catalog import audit_actions, codes, limits, persons, results
 from tollgate.flows.erase_rows import ERASERS, erase_traces
 from tollgate.operations import audit_log, checkouts, settings
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
-from tollgate.payments.checkout import Checkout, PaymentLink
+from tollgate.payments import checkout, registration, schedule
 from tollgate.payments.erasure import Erasure, Phase, Postponed, Sample, SearchKind
 from tollgate.payments.payment import Payment
-from tollgate.payments.registration import Registration
-from tollgate.payments.schedule import Schedule
 from tollgate.store import erasure as store_erasure
 from tollgate.store import payments
 from tollgate.values import MerchantId, Refusal, is_id, make_id
-from tollgate.vault.keyring import KeyringError
-from tollgate.vault.sealing import EnvelopeError
-from tollgate.vault.signing import fingerprint
+from tollgate.vault import keyring, sealing, signing
 
 _PREFIX = "erasure/"
 _decode = msgspec.json.Decoder(Erasure).decode
@@ -48,12 +40,12 @@ async def begin_erasure(app: App, merchant_id: MerchantId, kind: SearchKind, val
     value = value.strip()
     if not value:
         raise _refuse("say whom to look for")
-    searched = fingerprint("erasure", [merchant_id, kind, value.casefold()], app.keyring).hex()
+    searched = signing.fingerprint("erasure", [merchant_id, kind, value.casefold()], app.keyring).hex()
     now = app.clock.wall()
     for earlier in await list_erasures(app, merchant_id):
         if earlier.searched == searched and earlier.phase is Phase.ERASING:
             return earlier
-        if earlier.begun_at < now - LIMITS.erasure_kept and earlier.phase is not Phase.ERASING:
+        if earlier.begun_at < now - limits.LIMITS.erasure_kept and earlier.phase is not Phase.ERASING:
             await settings.forget_sealed_setting(app.database, _make_name(merchant_id, earlier.id))
     emails, customer_ids, registration_ids = await _list_terms(app, merchant_id, kind, value)
     totals = [await walk.count(app.database, merchant_id) for walk in store_erasure.WALKS.values()]
@@ -85,20 +77,20 @@ async def _list_terms(
     payment = await payments.find_payment(app.database, merchant_id, value) if is_id(value) else None
     if payment is None:
         raise _refuse("there is no such payment")
-    chain = await payments.list_chain(app.database, merchant_id, payment.first_id, LIMITS.chain_rows_max)
-    emails = {text.casefold() for each in chain for text in _list_values(each.echo, EMAIL)}
-    customers = {text for each in chain for text in _list_values(each.echo, CUSTOMER_ID)}
+    chain = await payments.list_chain(app.database, merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
+    emails = {text.casefold() for each in chain for text in _list_values(each.echo, persons.EMAIL)}
+    customers = {text for each in chain for text in _list_values(each.echo, persons.CUSTOMER_ID)}
     registrations = {each.registration_id for each in chain if each.registration_id}
     # A payment that names nobody else is found by its own id.
     return tuple(sorted(emails)), tuple(sorted(customers)), (*sorted(registrations), payment.first_id)
 
 
 def _list_values(fields: Mapping[str, str], word: str) -> list[str]:
-    return [text for name, text in fields.items() if last_word(name) == word and names_person(name)]
+    return [text for name, text in fields.items() if persons.last_word(name) == word and persons.names_person(name)]
 
 
 def _refuse(text: str) -> Refusal:
-    return Refusal(get_result(codes.INVALID_REQUEST), text)
+    return Refusal(results.get_result(codes.INVALID_REQUEST), text)
 
 
 async def find_erasure(app: App, merchant_id: MerchantId, erasure_id: str) -> Erasure | None:
@@ -139,7 +131,7 @@ async def _record(app: App, erasure: Erasure, actor: Actor, stage: str, counts: 
         app.keyring,
         app.clock,
         actor,
-        AuditAction.PERSON_ERASED,
+        audit_actions.AuditAction.PERSON_ERASED,
         subject=erasure.id,
         merchant_id=erasure.merchant_id,
         details={
@@ -158,7 +150,7 @@ async def step_erasure(app: App, erasure: Erasure, actor: Actor) -> Erasure:
     """Does a limited part of the work, stores how far it came and returns it."""
     match erasure.phase:
         case Phase.SEARCHING:
-            for _ in range(LIMITS.erasure_pages):
+            for _ in range(limits.LIMITS.erasure_pages):
                 erasure = await _search_page(app, erasure)
                 if erasure.phase is not Phase.SEARCHING:
                     break
@@ -181,7 +173,7 @@ async def finish_erasure(app: App, erasure: Erasure, actor: Actor, tell: Tell = 
 
 async def _search_page(app: App, erasure: Erasure) -> Erasure:
     walk = store_erasure.WALKS[_PLACES[erasure.place]]
-    rows, last = await walk.list_page(app.database, erasure.merchant_id, erasure.after, LIMITS.erasure_page)
+    rows, last = await walk.list_page(app.database, erasure.merchant_id, erasure.after, limits.LIMITS.erasure_page)
     found = {name: list(ids) for name, ids in erasure.found.items()}
     samples = list(erasure.samples)
     for row in rows:
@@ -190,9 +182,9 @@ async def _search_page(app: App, erasure: Erasure) -> Erasure:
         for name, row_id in _list_finds(row):
             if row_id not in found.setdefault(name, []):
                 found[name].append(row_id)
-        if isinstance(row, Payment) and len(samples) < LIMITS.erasure_samples:
+        if isinstance(row, Payment) and len(samples) < limits.LIMITS.erasure_samples:
             samples.append(_make_sample(row))
-    is_full = any(len(ids) >= LIMITS.erasure_found_max for ids in found.values())
+    is_full = any(len(ids) >= limits.LIMITS.erasure_found_max for ids in found.values())
     place = erasure.place if last is not None else erasure.place + 1
     is_over = is_full or place == len(_PLACES)
     return msgspec.structs.replace(
@@ -213,8 +205,8 @@ def _is_about(app: App, row: Any, erasure: Erasure) -> bool:
     if ids & set(erasure.registration_ids):
         return True
     fields = _get_fields(app, row)
-    return any(text.casefold() in erasure.emails for text in _list_values(fields, EMAIL)) or any(
-        text in erasure.customer_ids for text in _list_values(fields, CUSTOMER_ID)
+    return any(text.casefold() in erasure.emails for text in _list_values(fields, persons.EMAIL)) or any(
+        text in erasure.customer_ids for text in _list_values(fields, persons.CUSTOMER_ID)
     )
 
 
@@ -222,11 +214,11 @@ def _get_fields(app: App, row: Any) -> Mapping[str, str]:
     """Returns the parameters that a row has; what does not open is left to `tollgate verify`."""
     try:
         match row:
-            case Checkout():
+            case checkout.Checkout():
                 return checkouts.open_prepared(app, row)
-            case PaymentLink():
+            case checkout.PaymentLink():
                 return checkouts.open_link_fields(app, row) or {}
-    except (EnvelopeError, KeyringError):
+    except (sealing.EnvelopeError, keyring.KeyringError):
         return {}
     echo: Mapping[str, str] = row.echo
     return echo
@@ -239,17 +231,17 @@ def _list_finds(row: Any) -> list[tuple[str, str]]:
             finds: list[tuple[str, str]] = [("payments", row.first_id)]
             finds += [("registrations", row.registration_id)] if row.registration_id else []
             return finds + ([("checkouts", row.checkout_id)] if row.checkout_id else [])
-        case Schedule():
+        case schedule.Schedule():
             return [("registrations", row.registration_id)]
-        case Registration():
+        case registration.Registration():
             return [("registrations", row.id), *([("payments", row.made_by)] if row.made_by else [])]
-        case PaymentLink():
+        case checkout.PaymentLink():
             return [("payment_links", row.id), *([("checkouts", row.checkout_id)] if row.checkout_id else [])]
     return [("checkouts", row.id)]
 
 
 def _make_sample(payment: Payment) -> Sample:
-    emails = _list_values(payment.echo, EMAIL)
+    emails = _list_values(payment.echo, persons.EMAIL)
     return Sample(
         payment_id=payment.id,
         created_at=payment.created_at,
@@ -271,7 +263,7 @@ async def _erase_some(app: App, erasure: Erasure) -> Erasure:
     left = {name: list(ids) for name, ids in erasure.found.items()}
     erased, postponed = dict(erasure.erased), list(erasure.postponed)
     for name, erase in ERASERS.items():
-        some = left.get(name, [])[: LIMITS.erase_batch]
+        some = left.get(name, [])[: limits.LIMITS.erase_batch]
         if not some:
             continue
         reasons = {row_id: await erase(app, erasure.merchant_id, row_id) for row_id in some}

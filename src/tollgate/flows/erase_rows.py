@@ -7,24 +7,30 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.persons import names_person
+from tollgate.catalog import limits, persons
 from tollgate.contract.answers import encode_answer, render_answered
 from tollgate.flows.erase import erase_registration
 from tollgate.operations import idempotency as kept_answers
 from tollgate.operations.app import App
 from tollgate.operations.signing import has_signature, sign
+from tollgate.payments import following, ledger, registration
 from tollgate.payments.checkout import CheckoutState, LinkState
-from tollgate.payments.following import Action
-from tollgate.payments.ledger import FIRST_ENTRIES, Closure, LedgerAccount, expand_closures
 from tollgate.payments.payment import OPEN_STATES, Payment, State
-from tollgate.payments.registration import WIPED, RegistrationState
-from tollgate.store import checkouts, erasure, idempotency, links, payments, registrations, retention, schedules
-from tollgate.store.statements import Write
+from tollgate.store import (
+    checkouts,
+    erasure,
+    idempotency,
+    links,
+    payments,
+    registrations,
+    retention,
+    schedules,
+    statements,
+)
 from tollgate.values import DAY, MerchantId
 
 _UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
-_DISPUTES = frozenset({Action.CHARGEBACK, Action.RETURN, Action.REPEATED_CHARGEBACK})
+_DISPUTES = frozenset({following.Action.CHARGEBACK, following.Action.RETURN, following.Action.REPEATED_CHARGEBACK})
 TAMPERED = "its signature is wrong: run `tollgate verify`"
 CHANGED = "it was changed at this moment: erase again"
 
@@ -34,12 +40,12 @@ Erase = Callable[[App, MerchantId, str], Awaitable[str | None]]
 
 def drop_personal(fields: Mapping[str, str]) -> dict[str, str]:
     """Returns the parameters, or the details of an answer, that name nobody."""
-    return {name: text for name, text in fields.items() if not names_person(name)}
+    return {name: text for name, text in fields.items() if not persons.names_person(name)}
 
 
 def drop_personal_details(details: Mapping[str, str]) -> dict[str, str]:
     """Does the same for details; those whose name has no dot are codes and references of the acquirer."""
-    return {name: text for name, text in details.items() if "." not in name or not names_person(name)}
+    return {name: text for name, text in details.items() if "." not in name or not persons.names_person(name)}
 
 
 def erase_payment(payment: Payment) -> Payment:
@@ -62,25 +68,27 @@ def find_obstacle(app: App, chain: Sequence[Payment]) -> str | None:
             return f"payment {payment.id} is not completed yet"
         if not has_signature(payment, app.keyring):
             return TAMPERED
-        is_hold = payment.action is None and LedgerAccount.HELD in FIRST_ENTRIES.get(payment.payment_type, ())
-        is_closed = payment.balance.closed & expand_closures(Closure.CAPTURES)
+        is_hold = payment.action is None and ledger.LedgerAccount.HELD in ledger.FIRST_ENTRIES.get(
+            payment.payment_type, ()
+        )
+        is_closed = payment.balance.closed & ledger.expand_closures(ledger.Closure.CAPTURES)
         lasts = payment.created_at + app.authorization_lifetime > now
         if is_hold and payment.state is State.APPROVED and payment.left > 0 and lasts and not is_closed:
             return f"authorization {payment.id} is neither captured nor reversed, and has not expired"
-        if payment.action in _DISPUTES and (payment.completed_at or now) + LIMITS.dispute_period > now:
-            return f"payment {payment.id} is a dispute of the last {LIMITS.dispute_period // DAY} days"
+        if payment.action in _DISPUTES and (payment.completed_at or now) + limits.LIMITS.dispute_period > now:
+            return f"payment {payment.id} is a dispute of the last {limits.LIMITS.dispute_period // DAY} days"
     return None
 
 
 async def erase_chain(app: App, merchant_id: MerchantId, first_id: str) -> str | None:
     """Erases a payment and all that followed it; signatures and stored answers are made again in the same commit."""
-    chain = await payments.list_chain(app.database, merchant_id, first_id, LIMITS.chain_rows_max)
+    chain = await payments.list_chain(app.database, merchant_id, first_id, limits.LIMITS.chain_rows_max)
     obstacle = find_obstacle(app, chain)
     if obstacle is None and await retention.has_open_chain(app.database, merchant_id, first_id):
         obstacle = "a bank is still to be told of it"
     if obstacle is not None or not chain:
         return obstacle
-    writes: list[Write] = []
+    writes: list[statements.Write] = []
     for payment in chain:
         erased = sign(app, erase_payment(payment))
         writes += erasure.erase_payment_writes(payment, erased)
@@ -100,11 +108,11 @@ async def erase_account(app: App, merchant_id: MerchantId, registration_id: str)
     found = await registrations.find_registration(app.database, merchant_id, registration_id)
     if found is None:
         return None
-    if found.state is RegistrationState.PENDING and found.made_by is not None:
+    if found.state is registration.RegistrationState.PENDING and found.made_by is not None:
         return f"payment {found.made_by}, which makes it, is not completed yet"
-    if found.state not in WIPED and not await erase_registration(app, found):
+    if found.state not in registration.WIPED and not await erase_registration(app, found):
         return CHANGED
-    ended = await schedules.list_schedules(app.database, merchant_id, found.id, LIMITS.chain_rows_max)
+    ended = await schedules.list_schedules(app.database, merchant_id, found.id, limits.LIMITS.chain_rows_max)
     writes = [write for each in ended for write in erasure.erase_schedule_writes(each, drop_personal(each.echo))]
     return None if not writes or await app.database.write(writes, label="person erased") else CHANGED
 
@@ -142,10 +150,10 @@ async def erase_traces(app: App, merchant_id: MerchantId, name: str, row_ids: Se
     subject_ids = list(row_ids)
     for row_id in row_ids:
         if name == "payments":
-            chain = await payments.list_chain(app.database, merchant_id, row_id, LIMITS.chain_rows_max)
+            chain = await payments.list_chain(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
             subject_ids += [each.id for each in chain[1:]]
         elif name == "registrations":
-            ended = await schedules.list_schedules(app.database, merchant_id, row_id, LIMITS.chain_rows_max)
+            ended = await schedules.list_schedules(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
             subject_ids += [each.id for each in ended]
     writes = erasure.erase_traces_writes(merchant_id, subject_ids)
     if writes:

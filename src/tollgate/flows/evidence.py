@@ -3,12 +3,9 @@
 Who may see them is decided by the back office.
 """
 
-from tollgate.catalog.card_numbers import hide_card_numbers
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import make_invalid
+from tollgate.catalog import card_numbers, limits, results
 from tollgate.operations.app import App
-from tollgate.payments.following import Action
-from tollgate.payments.payment import Payment
+from tollgate.payments import following, payment
 from tollgate.store import evidence
 from tollgate.store.evidence import Evidence
 from tollgate.values import Fault, InvalidParameters, make_id
@@ -16,7 +13,7 @@ from tollgate.vault.sealing import make_owner, open_sealed, seal
 
 EVIDENCE_NOUN = "evidence"
 """Names the owner of what is sealed in a row of evidence."""
-DISPUTES = frozenset({Action.CHARGEBACK, Action.REPEATED_CHARGEBACK})
+DISPUTES = frozenset({following.Action.CHARGEBACK, following.Action.REPEATED_CHARGEBACK})
 
 TEXT_TYPE = "text/plain; charset=utf-8"
 _MARKS = ((b"%PDF-", "application/pdf"), (b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
@@ -39,23 +36,23 @@ def find_content_type(content: bytes) -> str | None:
 def clean_name(name: str) -> str:
     """Returns a name for a download: one line without slashes, and without the number of a card."""
     shown = "".join(each if each.isprintable() and each not in '/\\"' else "_" for each in name).strip()
-    return hide_card_numbers(shown[:_NAME_LENGTH_MAX]) or "note"
+    return card_numbers.hide_card_numbers(shown[:_NAME_LENGTH_MAX]) or "note"
 
 
-async def add_evidence(app: App, chargeback: Payment, name: str, content: bytes, added_by: str) -> Evidence:
+async def add_evidence(app: App, chargeback: payment.Payment, name: str, content: bytes, added_by: str) -> Evidence:
     """Keeps a note or a file with a chargeback."""
     content_type = find_content_type(content)
     if chargeback.action not in DISPUTES:
         raise _refuse("evidence is kept with a chargeback")
-    if len(content) > LIMITS.evidence_bytes_max:
-        raise _refuse(f"a file has up to {LIMITS.evidence_bytes_max // 1024 // 1024} MB")
+    if len(content) > limits.LIMITS.evidence_bytes_max:
+        raise _refuse(f"a file has up to {limits.LIMITS.evidence_bytes_max // 1024 // 1024} MB")
     if content_type is None:
         raise _refuse("must be a PDF, a PNG or JPEG picture, or text in UTF-8")
     known = await evidence.list_evidence(app.database, chargeback.merchant_id, chargeback.id)
-    if len(known) >= LIMITS.evidence_per_dispute_max:
-        raise _refuse(f"a dispute has up to {LIMITS.evidence_per_dispute_max} pieces of evidence")
+    if len(known) >= limits.LIMITS.evidence_per_dispute_max:
+        raise _refuse(f"a dispute has up to {limits.LIMITS.evidence_per_dispute_max} pieces of evidence")
     if content_type == TEXT_TYPE:
-        content = hide_card_numbers(content.decode()).encode()
+        content = card_numbers.hide_card_numbers(content.decode()).encode()
     new = Evidence(
         merchant_id=chargeback.merchant_id,
         id=make_id(app.random_bytes),
@@ -80,4 +77,4 @@ def _make_owner(kept: Evidence) -> str:
 
 
 def _refuse(message: str) -> InvalidParameters:
-    return make_invalid(Fault("evidence", message))
+    return results.make_invalid(Fault("evidence", message))

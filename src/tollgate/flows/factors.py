@@ -5,16 +5,13 @@ Signing in itself is in `sign_in`.
 
 import msgspec
 
-from tollgate.catalog import codes, results
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
+from tollgate.catalog import audit_actions, codes, limits, results
 from tollgate.flows import sign_in
 from tollgate.flows.sign_in import Factor, NewSession, Origin, Visitor
 from tollgate.operations.app import App
 from tollgate.operations.settings import find_sealed_setting, forget_sealed_setting
 from tollgate.payments.users import OFFICE_PASSWORD, Passkey, Session, User
-from tollgate.store import users
-from tollgate.store.statements import Write
+from tollgate.store import statements, users
 from tollgate.values import Fault, Forbidden, InvalidParameters, Secret
 from tollgate.vault import passkeys, passwords
 from tollgate.vault.passkeys import Party, PasskeyError
@@ -35,7 +32,7 @@ async def change_password(app: App, visitor: Visitor, password: Secret, origin: 
         fault = "must differ from the one that you have"
     if fault is not None:
         raise refuse("new_password", fault)
-    await sign_in.record(app, AuditAction.PASSWORD_CHANGED, user, origin)
+    await sign_in.record(app, audit_actions.AuditAction.PASSWORD_CHANGED, user, origin)
     await forget_told_password(app, user)
     hashed = await sign_in.hash_password(password)
     changed = msgspec.structs.replace(user, password_hash=hashed, must_change_password=False)
@@ -53,7 +50,7 @@ async def forget_told_password(app: App, user: User) -> None:
         await forget_sealed_setting(app.database, OFFICE_PASSWORD)
 
 
-async def _save(app: App, changed: User, *more: Write) -> None:
+async def _save(app: App, changed: User, *more: statements.Write) -> None:
     if not await users.update_user(app.database, changed, *more):
         raise refuse("user", "was changed at the same moment: please try again")
 
@@ -72,7 +69,7 @@ async def add_totp(app: App, visitor: Visitor, secret: Secret, code: Secret, ori
     step = passwords.find_totp_step(secret, code, app.clock.wall())
     if step is None:
         raise refuse("code", "is wrong: please type the code that the app shows now")
-    await sign_in.record(app, AuditAction.SECOND_FACTOR_ADDED, user, origin, factor=Factor.TOTP.value)
+    await sign_in.record(app, audit_actions.AuditAction.SECOND_FACTOR_ADDED, user, origin, factor=Factor.TOTP.value)
     changed, recovery = _fill_recovery(app, user)
     sealed = passwords.seal_totp(secret, user.id, app.keyring)
     # The code has been used by this; a user who gave another one in the same half minute has noted the step already.
@@ -87,7 +84,7 @@ async def remove_totp(app: App, visitor: Visitor, origin: Origin) -> None:
         raise refuse("factor", "you have no one-time codes")
     left = len(await users.list_passkeys(app.database, user.id))
     changed = _check_removal(app, user, left)
-    await sign_in.record(app, AuditAction.SECOND_FACTOR_REMOVED, user, origin, factor=Factor.TOTP.value)
+    await sign_in.record(app, audit_actions.AuditAction.SECOND_FACTOR_REMOVED, user, origin, factor=Factor.TOTP.value)
     await _save(app, msgspec.structs.replace(changed, sealed_totp=None))
 
 
@@ -115,7 +112,9 @@ async def replace_recovery_codes(app: App, visitor: Visitor, origin: Origin) -> 
     """Makes new recovery codes, and the old ones are worth nothing."""
     if not await sign_in.has_second_factor(app, visitor.user):
         raise refuse("factor", "recovery codes replace a second factor, and you have none: please add one first")
-    await sign_in.record(app, AuditAction.SECOND_FACTOR_ADDED, visitor.user, origin, factor=Factor.RECOVERY_CODE.value)
+    await sign_in.record(
+        app, audit_actions.AuditAction.SECOND_FACTOR_ADDED, visitor.user, origin, factor=Factor.RECOVERY_CODE.value
+    )
     changed, made = _make_recovery(app, visitor.user)
     await _save(app, changed)
     return made
@@ -163,12 +162,12 @@ async def add_passkey(app: App, visitor: Visitor, party: Party, answer: str, nam
         passkey = passkeys.read_new(answer, party, challenge, user.id, title, app.clock.wall())
     except PasskeyError as fault:
         raise refuse("passkey", f"was not added: {fault}") from None
-    if len(known) >= LIMITS.passkeys_max:
-        raise refuse("passkey", f"was not added: {LIMITS.passkeys_max} are the most that a user may have")
+    if len(known) >= limits.LIMITS.passkeys_max:
+        raise refuse("passkey", f"was not added: {limits.LIMITS.passkeys_max} are the most that a user may have")
     if any(each.id == passkey.id for each in known):
         raise refuse("passkey", "is known already")
     details = {"factor": Factor.PASSKEY.value, "name": passkey.name}
-    await sign_in.record(app, AuditAction.SECOND_FACTOR_ADDED, user, origin, **details)
+    await sign_in.record(app, audit_actions.AuditAction.SECOND_FACTOR_ADDED, user, origin, **details)
     changed, recovery = _fill_recovery(app, user)
     await _save(app, changed, *users.insert_passkey_writes(passkey))
     return recovery
@@ -185,7 +184,7 @@ async def check_passkey(app: App, visitor: Visitor, party: Party | None, answer:
         passkey, count = passkeys.read_use(answer, party, challenge, known)
     except PasskeyError as fault:
         details = {"factor": Factor.PASSKEY.value, "why": str(fault)}
-        await sign_in.record(app, AuditAction.SIGN_IN_FAILED, user, origin, **details)
+        await sign_in.record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin, **details)
         return None
     is_used = await users.use_passkey(app.database, passkey, count, app.clock.wall())
     return Factor.PASSKEY if is_used else None
@@ -197,7 +196,7 @@ async def remove_passkey(app: App, visitor: Visitor, passkey_id: str, origin: Or
     left = len(known) - 1 + (user.sealed_totp is not None)
     changed = _check_removal(app, user, left)
     details = {"factor": Factor.PASSKEY.value, "name": passkey.name}
-    await sign_in.record(app, AuditAction.SECOND_FACTOR_REMOVED, user, origin, **details)
+    await sign_in.record(app, audit_actions.AuditAction.SECOND_FACTOR_REMOVED, user, origin, **details)
     await _save(app, changed, *users.delete_passkey_writes(passkey))
 
 
@@ -216,11 +215,11 @@ async def revoke_session(app: App, visitor: Visitor, session_id: str, origin: Or
     own = await users.list_sessions(app.database, visitor.user.id)
     if not any(each.id == session_id for each in own):
         raise refuse("session", "has ended already")
-    await sign_in.record(app, AuditAction.SESSION_REVOKED, visitor.user, origin, session=session_id)
+    await sign_in.record(app, audit_actions.AuditAction.SESSION_REVOKED, visitor.user, origin, session=session_id)
     await users.delete_session(app.database, visitor.user.id, session_id)
 
 
 async def revoke_other_sessions(app: App, visitor: Visitor, origin: Origin) -> None:
     """Ends all sessions of the user but this one; sign-ins that have only begun end too."""
-    await sign_in.record(app, AuditAction.SESSION_REVOKED, visitor.user, origin, session="all others")
+    await sign_in.record(app, audit_actions.AuditAction.SESSION_REVOKED, visitor.user, origin, session="all others")
     await _save(app, visitor.user, users.delete_sessions_write(visitor.user.id, but=visitor.session.id))

@@ -15,15 +15,12 @@ from urllib.parse import urlsplit
 from cryptography import x509
 
 from tollgate import __version__
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import PERMISSION_ROWS, ROLE_PERMISSIONS
-from tollgate.catalog.throttles import THROTTLES
+from tollgate.catalog import limits, permissions, throttles
 from tollgate.config import SETTINGS, Settings
 from tollgate.flows.rotate_keys import count_retired
 from tollgate.flows.verify import verify
+from tollgate.operations import audit_log, build_number
 from tollgate.operations.app import App
-from tollgate.operations.audit_log import read_head
-from tollgate.operations.build_number import get_build_number
 from tollgate.payments.merchants import Credential
 from tollgate.store import ages, merchants, opening, users
 from tollgate.store.audit_log import AUDIT_HEAD
@@ -52,8 +49,10 @@ async def gather_facts(
         "merchants": await _count_merchants(app),
         "users": await _describe_users(app),
         "sign_in": _describe_sign_in(),
-        "roles": {role.value: sorted(each.value for each in held) for role, held in ROLE_PERMISSIONS.items()},
-        "permissions": {row.permission.value: row.text for row in PERMISSION_ROWS},
+        "roles": {
+            role.value: sorted(each.value for each in held) for role, held in permissions.ROLE_PERMISSIONS.items()
+        },
+        "permissions": {row.permission.value: row.text for row in permissions.PERMISSION_ROWS},
         "four_eyes": [
             {"action": row.kind.value, "text": row.text, "above_hundredths": row.above}
             for row in app.four_eyes.values()
@@ -63,7 +62,7 @@ async def gather_facts(
         "throttles": [
             {"operation": row.operation, "counted_by": row.counted_by, "count": row.count, "window_s": row.window_s}
             | {"is_on": app.is_live or row.is_on}
-            for row in THROTTLES.values()
+            for row in throttles.THROTTLES.values()
         ],
         "verify": await _verify(app, report_progress),
         "audit_log": await _describe_audit_log(app),
@@ -74,7 +73,7 @@ async def _list_versions(app: App) -> dict[str, str]:
     needed = [each.partition(">")[0].partition(";")[0].strip() for each in metadata.requires("tollgate") or ()]
     return {
         "tollgate": __version__,
-        "build": get_build_number(),
+        "build": build_number.get_build_number(),
         "python": platform.python_version(),
         "system": platform.platform(),
         "database": await ages.get_version(app.database),
@@ -148,11 +147,11 @@ async def _describe_users(app: App) -> Facts:
 
 def _describe_sign_in() -> Facts:
     return {
-        "idle_minutes": LIMITS.session_idle // MINUTE,
-        "session_hours": LIMITS.session_lifetime // HOUR,
-        "failures_max": LIMITS.sign_in_failures_max,
-        "lockout_minutes": LIMITS.sign_in_lockout // MINUTE,
-        "confirmation_minutes": LIMITS.confirmation_lifetime // MINUTE,
+        "idle_minutes": limits.LIMITS.session_idle // MINUTE,
+        "session_hours": limits.LIMITS.session_lifetime // HOUR,
+        "failures_max": limits.LIMITS.sign_in_failures_max,
+        "lockout_minutes": limits.LIMITS.sign_in_lockout // MINUTE,
+        "confirmation_minutes": limits.LIMITS.confirmation_lifetime // MINUTE,
     }
 
 
@@ -181,13 +180,13 @@ async def _describe_retention(app: App) -> list[Facts]:
             f"{app.retention.card_months} months after the card's expiry, "
             f"{app.retention.idle_months} months after the last use of others"
         ),
-        "fields of checkouts": _spell(LIMITS.checkout_fields_memory, "after their end"),
-        "fields of payment links": _spell(LIMITS.checkout_fields_memory, "after their end"),
-        "idempotency keys": _spell(LIMITS.idempotency_lifetime),
-        "payloads of events": _spell(LIMITS.delivery_lifetime + DAY),
-        "deliveries": _spell(LIMITS.delivery_lifetime),
-        "wallet uses": _spell(LIMITS.wallet_use_lifetime),
-        "sessions of users": _spell(LIMITS.session_lifetime),
+        "fields of checkouts": _spell(limits.LIMITS.checkout_fields_memory, "after their end"),
+        "fields of payment links": _spell(limits.LIMITS.checkout_fields_memory, "after their end"),
+        "idempotency keys": _spell(limits.LIMITS.idempotency_lifetime),
+        "payloads of events": _spell(limits.LIMITS.delivery_lifetime + DAY),
+        "deliveries": _spell(limits.LIMITS.delivery_lifetime),
+        "wallet uses": _spell(limits.LIMITS.wallet_use_lifetime),
+        "sessions of users": _spell(limits.LIMITS.session_lifetime),
         "audit log": "for ever",
     }
     oldest = await ages.list_oldest(app.database)
@@ -207,5 +206,5 @@ async def _verify(app: App, report_progress: Callable[[str, int], None]) -> Fact
 
 
 async def _describe_audit_log(app: App) -> Facts:
-    number, head = read_head(await opening.get_setting(app.database, AUDIT_HEAD))
+    number, head = audit_log.read_head(await opening.get_setting(app.database, AUDIT_HEAD))
     return {"entries": number, "head": head.hex()}

@@ -6,9 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.payment_types import PAYMENT_TYPES
-from tollgate.catalog.results import RESULTS, is_success
+from tollgate.catalog import limits, payment_types, results
 from tollgate.operations.app import App
 from tollgate.store import search_index
 from tollgate.store.search_index import HourTally
@@ -35,7 +33,7 @@ async def sum_payments(
     hours: int,
 ) -> Overview:
     """Adds up the completed payments of some channels, by the hour or by the day."""
-    database, limit = app.database, LIMITS.tail_events_max
+    database, limit = app.database, limits.LIMITS.tail_events_max
     tallies: list[HourTally] = []
     is_complete = False
     for _ in range(_TRIES):
@@ -85,11 +83,11 @@ def group_tallies(tallies: Iterable[HourTally], key: Callable[[HourTally], Key])
 
 def is_approved(tally: HourTally) -> bool:
     """Tells whether payments succeeded; the codes of chargebacks are notices of something that happened."""
-    known = RESULTS.get(tally.result_code)
-    return known is not None and (is_success(known.code) or known.group == "chargeback")
+    known = results.RESULTS.get(tally.result_code)
+    return known is not None and (results.is_success(known.code) or known.group == "chargeback")
 
 
 def is_incoming(tally: HourTally) -> bool:
     """Tells whether payments began a chain with the shopper's money; volume and approval rate are theirs."""
-    known = PAYMENT_TYPES.get(tally.payment_type)
+    known = payment_types.PAYMENT_TYPES.get(tally.payment_type)
     return known is not None and known.starts_with_shopper_money

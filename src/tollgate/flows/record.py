@@ -9,21 +9,15 @@ from hashlib import blake2b
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result, make_invalid
+from tollgate.catalog import codes, limits, results
 from tollgate.contract.record_lines import LineFault, RecordLine
-from tollgate.flows.evidence import DISPUTES
-from tollgate.flows.follow_up import record_fact
+from tollgate.flows import evidence, follow_up
 from tollgate.operations import charging, signing
 from tollgate.operations.app import App, Call
+from tollgate.payments import merchants, order, reporting
 from tollgate.payments.chain import Refused, decide_follow_up
-from tollgate.payments.merchants import Channel
-from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import Payment, State
-from tollgate.payments.reporting import Search
-from tollgate.store import payments
-from tollgate.store.database import Unwritable
+from tollgate.store import database, payments
 from tollgate.store.reports import search_payments
 from tollgate.values import Fault, MerchantId, Money, PaymentId, Refusal, make_id, make_short_id
 
@@ -46,7 +40,7 @@ class Recorded(msgspec.Struct, frozen=True):
     """It is False where the fact was recorded before."""
 
 
-async def record(app: App, channel: Channel, named: Payment, line: RecordLine, ndc: str = "") -> Recorded:
+async def record(app: App, channel: merchants.Channel, named: Payment, line: RecordLine, ndc: str = "") -> Recorded:
     """Records one fact about a payment; a reversal that names the payment itself is for its open chargeback."""
     fact_id = make_fact_id(named.merchant_id, line.payment_type, line.reference)
     earlier = await find_earlier(app, named, line)
@@ -57,8 +51,8 @@ async def record(app: App, channel: Channel, named: Payment, line: RecordLine, n
     notice = line.result_code or codes.CHARGED_BACK if line.payment_type == "CB" else None
     try:
         fact = make_fact(app, target, line)
-        return Recorded(await record_fact(app, fact, target.id, call, notice, payment_id=fact_id), True)
-    except (Unwritable, Refusal):
+        return Recorded(await follow_up.record_fact(app, fact, target.id, call, notice, payment_id=fact_id), True)
+    except (database.Unwritable, Refusal):
         # Another process may have recorded the same fact at this moment.
         earlier = await find_earlier(app, named, line)
         if earlier is None:
@@ -74,7 +68,7 @@ async def find_earlier(app: App, named: Payment, line: RecordLine) -> Payment | 
         return None
     signing.trust(app, earlier)
     if earlier.first_id != named.first_id or line.amount not in (None, earlier.money.hundredths):
-        raise make_invalid(Fault("reference", f"stands for another {line.payment_type}, {earlier.id}"))
+        raise results.make_invalid(Fault("reference", f"stands for another {line.payment_type}, {earlier.id}"))
     return earlier
 
 
@@ -82,20 +76,23 @@ async def choose_target(app: App, named: Payment, payment_type: str) -> Payment:
     """Returns the payment that a fact follows."""
     if payment_type != "CR" or named.payment_type == "CB":
         return named
-    chain = await payments.list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
+    chain = await payments.list_chain(app.database, named.merchant_id, named.first_id, limits.LIMITS.chain_rows_max)
     opened = [
         each
         for each in chain
-        if each.referenced_id == named.id and each.action in DISPUTES and each.state is State.APPROVED and each.left
+        if each.referenced_id == named.id
+        and each.action in evidence.DISPUTES
+        and each.state is State.APPROVED
+        and each.left
     ]
     return opened[-1] if opened else named
 
 
-def make_fact(app: App, named: Payment, line: RecordLine) -> FollowUp:
+def make_fact(app: App, named: Payment, line: RecordLine) -> order.FollowUp:
     echo = {"customParameters[acquirerReference]": line.reference}
     if line.occurred_on:
         echo["customParameters[acquirerDate]"] = line.occurred_on
-    return FollowUp(
+    return order.FollowUp(
         payment_type=line.payment_type,
         amount=line.amount,
         currency=line.currency,
@@ -107,7 +104,7 @@ def make_fact(app: App, named: Payment, line: RecordLine) -> FollowUp:
     )
 
 
-async def find_objection(app: App, channel: Channel, named: Payment, line: RecordLine) -> str | None:
+async def find_objection(app: App, channel: merchants.Channel, named: Payment, line: RecordLine) -> str | None:
     """Finds the result code by which a fact would be refused now."""
     fact = make_fact(app, named, line)
     context = await charging.read_chain_context(app, named)
@@ -135,12 +132,12 @@ class PlannedLine(msgspec.Struct, frozen=True):
     """A line with the payment that it is about."""
 
     line: RecordLine
-    channel: Channel
+    channel: merchants.Channel
     payment: Payment
 
 
 async def plan_lines(
-    app: App, lines: Sequence[RecordLine], channels: Sequence[Channel]
+    app: App, lines: Sequence[RecordLine], channels: Sequence[merchants.Channel]
 ) -> tuple[list[PlannedLine], list[LineFault]]:
     """Finds the payment of each line and checks that the fact fits it; nothing is recorded yet."""
     planned: list[PlannedLine] = []
@@ -157,7 +154,9 @@ async def plan_lines(
     return planned, faults
 
 
-async def _match(app: App, line: RecordLine, channels: Sequence[Channel], charged_back: set[str]) -> PlannedLine | str:
+async def _match(
+    app: App, line: RecordLine, channels: Sequence[merchants.Channel], charged_back: set[str]
+) -> PlannedLine | str:
     found = [each for channel in channels for each in await _list_named(app, line, channel)]
     if not found:
         return "names no payment"
@@ -188,14 +187,16 @@ async def _object(app: App, planned: PlannedLine, charged_back: set[str]) -> str
         return None
     target = await choose_target(app, payment, line.payment_type)
     code = await find_objection(app, planned.channel, target, line)
-    return None if code is None else f"{code} {get_result(code).description}"
+    return None if code is None else f"{code} {results.get_result(code).description}"
 
 
-async def _list_named(app: App, line: RecordLine, channel: Channel) -> list[tuple[Channel, Payment]]:
+async def _list_named(
+    app: App, line: RecordLine, channel: merchants.Channel
+) -> list[tuple[merchants.Channel, Payment]]:
     if line.payment_id:
         payment = await payments.find_payment(app.database, channel.merchant_id, line.payment_id)
         return [(channel, payment)] if payment is not None and payment.channel_id == channel.id else []
-    search = Search(reference=line.merchant_transaction_id or None, short_id=line.short_id or None)
+    search = reporting.Search(reference=line.merchant_transaction_id or None, short_id=line.short_id or None)
     listed = await search_payments(app.database, channel, search, None, limit=_CANDIDATES_MAX, skipped=0)
     return [(channel, each.row) for each in listed if each.row is not None]
 

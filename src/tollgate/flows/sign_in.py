@@ -9,9 +9,7 @@ from enum import Enum
 
 import msgspec
 
-from tollgate.catalog import codes, results
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
+from tollgate.catalog import audit_actions, codes, limits, results
 from tollgate.operations import audit_log
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
@@ -65,18 +63,18 @@ async def is_password(password: Secret, password_hash: str | None) -> bool:
 
 async def sign_in(app: App, name: str, password: Secret, origin: Origin) -> NewSession | None:
     """Begins a session; None if the name or the password is wrong, or the name is locked."""
-    name = name.strip().lower()[: LIMITS.user_name_length_max]
+    name = name.strip().lower()[: limits.LIMITS.user_name_length_max]
     user = await users.find_user_by_name(app.database, name)
     is_open = await count_try(app, name, user)
     # The password is verified in all cases, so that each takes the same time.
     is_right = await is_password(password, None if user is None or user.is_disabled else user.password_hash)
     if user is None or not is_right or not is_open:
-        await record(app, AuditAction.SIGN_IN_FAILED, user, origin)
+        await record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin)
         return None
     stage = Stage.SECOND_FACTOR if await has_second_factor(app, user) else choose_stage(app, user, has_factor=False)
     if stage is not Stage.SECOND_FACTOR:
         await forget_failures(app, name)
-        await record(app, AuditAction.SIGNED_IN, user, origin)
+        await record(app, audit_actions.AuditAction.SIGNED_IN, user, origin)
     return await start_session(app, user, stage, origin)
 
 
@@ -93,15 +91,15 @@ def choose_stage(app: App, user: User, *, has_factor: bool) -> Stage:
 async def count_try(app: App, name: str, user: User | None) -> bool:
     """Counts a try before it is judged, so that many at once cannot pass the limit; False while the name is locked."""
     now, name_hash = app.clock.wall(), _hash_name(app, name)
-    since = now - LIMITS.sign_in_lockout
+    since = now - limits.LIMITS.sign_in_lockout
     known = await users.find_failures(app.database, name_hash)
-    if known is not None and known.failures >= LIMITS.sign_in_failures_max and known.last_at >= since:
+    if known is not None and known.failures >= limits.LIMITS.sign_in_failures_max and known.last_at >= since:
         # Tries are not counted meanwhile, or else a stranger could lock a user out for ever.
         return False
     tries = await users.count_failure(app.database, name_hash, now, since)
-    if tries == LIMITS.sign_in_failures_max:
-        await record(app, AuditAction.ACCOUNT_LOCKED, user, Origin("", ""))
-    return tries <= LIMITS.sign_in_failures_max
+    if tries == limits.LIMITS.sign_in_failures_max:
+        await record(app, audit_actions.AuditAction.ACCOUNT_LOCKED, user, Origin("", ""))
+    return tries <= limits.LIMITS.sign_in_failures_max
 
 
 async def forget_failures(app: App, name: str) -> None:
@@ -141,7 +139,7 @@ async def pass_second_factor(app: App, visitor: Visitor, factor: Factor, origin:
     # A recovery code that was used has changed the user.
     user = await users.find_user(app.database, visitor.user.id) or visitor.user
     await forget_failures(app, user.name)
-    await record(app, AuditAction.SIGNED_IN, user, origin, factor=factor.value)
+    await record(app, audit_actions.AuditAction.SIGNED_IN, user, origin, factor=factor.value)
     return await start_session(app, user, choose_stage(app, user, has_factor=True), origin, visitor.session)
 
 
@@ -164,9 +162,9 @@ async def check_code(app: App, user: User, code: Secret, origin: Origin) -> Fact
     if hashed in user.recovery_hashes:
         left = tuple(each for each in user.recovery_hashes if each != hashed)
         if await users.update_user(app.database, msgspec.structs.replace(user, recovery_hashes=left)):
-            await record(app, AuditAction.RECOVERY_CODE_USED, user, origin, left=str(len(left)))
+            await record(app, audit_actions.AuditAction.RECOVERY_CODE_USED, user, origin, left=str(len(left)))
             return Factor.RECOVERY_CODE
-    await record(app, AuditAction.SIGN_IN_FAILED, user, origin, factor="code")
+    await record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin, factor="code")
     return None
 
 
@@ -177,14 +175,14 @@ async def check_password(app: App, user: User, password: Secret, origin: Origin)
     if await is_password(password, user.password_hash):
         await forget_failures(app, user.name)
         return Factor.PASSWORD
-    await record(app, AuditAction.SIGN_IN_FAILED, user, origin, factor="password")
+    await record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin, factor="password")
     return None
 
 
 async def confirm(app: App, visitor: Visitor, factor: Factor, origin: Origin) -> None:
     """Notes that the user just proved again who it is, which some pages ask for."""
     await forget_failures(app, visitor.user.name)
-    await record(app, AuditAction.CONFIRMED, visitor.user, origin, factor=factor.value)
+    await record(app, audit_actions.AuditAction.CONFIRMED, visitor.user, origin, factor=factor.value)
     await users.confirm_session(app.database, visitor.session, app.clock.wall())
 
 
@@ -192,9 +190,9 @@ async def find_visitor(app: App, token: Secret) -> Visitor | None:
     """Finds the session of a token; None if it was revoked, was idle for too long or has lasted too long."""
     session = await users.find_session(app.database, passwords.hash_session_token(token))
     now = app.clock.wall()
-    if session is None or now - session.used_at > LIMITS.session_idle:
+    if session is None or now - session.used_at > limits.LIMITS.session_idle:
         return None
-    if now - session.created_at > LIMITS.session_lifetime:
+    if now - session.created_at > limits.LIMITS.session_lifetime:
         return None
     user = await users.find_user(app.database, session.user_id)
     if user is None or user.is_disabled:
@@ -205,11 +203,11 @@ async def find_visitor(app: App, token: Secret) -> Visitor | None:
 
 
 def is_confirmed(app: App, session: Session) -> bool:
-    return app.clock.wall() - session.confirmed_at <= LIMITS.confirmation_lifetime
+    return app.clock.wall() - session.confirmed_at <= limits.LIMITS.confirmation_lifetime
 
 
 async def sign_out(app: App, visitor: Visitor, origin: Origin) -> None:
-    await record(app, AuditAction.SIGNED_OUT, visitor.user, origin)
+    await record(app, audit_actions.AuditAction.SIGNED_OUT, visitor.user, origin)
     await users.delete_session(app.database, visitor.user.id, visitor.session.id)
 
 
@@ -217,7 +215,9 @@ def _hash_name(app: App, name: str) -> str:
     return passwords.hash_user_name(name, app.keyring)
 
 
-async def record(app: App, action: AuditAction, user: User | None, origin: Origin, /, **details: str) -> None:
+async def record(
+    app: App, action: audit_actions.AuditAction, user: User | None, origin: Origin, /, **details: str
+) -> None:
     """Records a step of a user. An unknown name is not written: it may be a password in the wrong field."""
     actor = Actor(address=origin.address) if user is None else Actor(user.id, user.name, origin.address)
     subject = "unknown name" if user is None else user.name

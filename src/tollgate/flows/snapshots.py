@@ -11,13 +11,9 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
+from tollgate.catalog import codes, results
 from tollgate.operations.app import App
-from tollgate.store import copying, merchants
-from tollgate.store.database import Database
-from tollgate.store.hot import Row
-from tollgate.store.migrating import HEAD
+from tollgate.store import copying, database, hot, merchants, migrating
 from tollgate.store.schema import credentials
 from tollgate.values import Forbidden, Instant, Refusal
 from tollgate.vault.keyring import Keyring
@@ -43,11 +39,11 @@ _read_batch = msgspec.msgpack.Decoder(tuple[str, list[tuple[Any, ...]]]).decode
 
 def refuse_live(app: App) -> None:
     if app.is_live:
-        raise Forbidden(get_result(codes.UNAUTHENTICATED), "only a test host can be saved, loaded or forked")
+        raise Forbidden(results.get_result(codes.UNAUTHENTICATED), "only a test host can be saved, loaded or forked")
 
 
 def refuse(text: str) -> Refusal:
-    return Refusal(get_result(codes.INVALID_REQUEST), text)
+    return Refusal(results.get_result(codes.INVALID_REQUEST), text)
 
 
 async def save_snapshot(app: App, path: Path) -> int:
@@ -73,7 +69,7 @@ async def save_snapshot(app: App, path: Path) -> int:
 
 async def _write(app: App, writer: SnapshotWriter) -> int:
     key_ids = [key_id.hex() for key_id in app.keyring.key_ids]
-    writer.add(_encode(Header(revision=HEAD, saved_at=app.clock.wall(), key_ids=key_ids)))
+    writer.add(_encode(Header(revision=migrating.HEAD, saved_at=app.clock.wall(), key_ids=key_ids)))
     count = 0
     async for batch in copying.read_tables(app.database):
         await asyncio.to_thread(writer.add, _encode(batch))
@@ -99,9 +95,9 @@ async def load_snapshot(app: App, path: Path) -> int:
 
 
 def _check(header: Header, keyring: Keyring) -> None:
-    if header.revision != HEAD:
+    if header.revision != migrating.HEAD:
         raise refuse(
-            f"the file has tables of revision {header.revision}, and this host those of {HEAD}: "
+            f"the file has tables of revision {header.revision}, and this host those of {migrating.HEAD}: "
             "load it with the version of the program that saved it"
         )
     missing = set(header.key_ids) - {key_id.hex() for key_id in keyring.key_ids}
@@ -109,12 +105,12 @@ def _check(header: Header, keyring: Keyring) -> None:
         raise refuse("the file was saved before keys were retired, so its records could not be opened")
 
 
-async def _read_batches(frames: Iterator[bytes]) -> AsyncIterator[tuple[str, list[Row]]]:
+async def _read_batches(frames: Iterator[bytes]) -> AsyncIterator[tuple[str, list[hot.Row]]]:
     while (frame := await asyncio.to_thread(next, frames, None)) is not None:
         yield _read_batch(frame)
 
 
-async def fork_store(app: App, target: Database) -> int:
+async def fork_store(app: App, target: database.Database) -> int:
     """Fills an empty store with the same content and access tokens; users and the audit log begin anew there."""
     refuse_live(app)
     if await merchants.list_merchants(target):

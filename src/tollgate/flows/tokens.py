@@ -2,9 +2,7 @@
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result
+from tollgate.catalog import codes, limits, results
 from tollgate.contract.tokens import TokenTerms
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Credential
@@ -28,9 +26,9 @@ def make_token(app: App, merchant_id: MerchantId, terms: TokenTerms) -> NewCrede
 async def insert_token(app: App, new: NewCredential) -> None:
     """Stores a token that was made; it is valid from now on."""
     known = await list_tokens(app, new.credential.merchant_id)
-    if len([each for each in known if each.revoked_at is None]) >= LIMITS.tokens_per_merchant_max:
-        detail = f"a merchant has at most {LIMITS.tokens_per_merchant_max} access tokens that are not revoked"
-        raise Refusal(get_result(codes.INVALID_REQUEST), detail)
+    if len([each for each in known if each.revoked_at is None]) >= limits.LIMITS.tokens_per_merchant_max:
+        detail = f"a merchant has at most {limits.LIMITS.tokens_per_merchant_max} access tokens that are not revoked"
+        raise Refusal(results.get_result(codes.INVALID_REQUEST), detail)
     await merchants.insert_credential(app.database, new.credential)
     await app.merchants.refresh(app.database)
 
@@ -50,7 +48,9 @@ async def rotate_token(app: App, token: Credential, overlap: Instant) -> NewCred
     """
     now = app.clock.now()
     if token.revoked_at is not None or token.is_expired(now):
-        raise Refusal(get_result(codes.INVALID_REQUEST), "the access token is not valid any more: make a new one")
+        raise Refusal(
+            results.get_result(codes.INVALID_REQUEST), "the access token is not valid any more: make a new one"
+        )
     lifetime = None if token.expires_at is None else token.expires_at - token.created_at
     terms = TokenTerms(
         label=token.label,
@@ -75,4 +75,6 @@ async def revoke_token(app: App, token: Credential) -> bool:
 
 
 def _make_conflict() -> Conflict:
-    return Conflict(get_result(codes.REQUEST_IN_PROGRESS), "the access token was revoked or changed at the same time")
+    return Conflict(
+        results.get_result(codes.REQUEST_IN_PROGRESS), "the access token was revoked or changed at the same time"
+    )

@@ -8,19 +8,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tollgate.catalog import codes, results
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
+from tollgate.catalog import audit_actions, codes, limits, results
 from tollgate.catalog.permissions import ROLE_PERMISSIONS, Permission, Role
-from tollgate.flows import sign_in
-from tollgate.flows.factors import forget_told_password, refuse
+from tollgate.flows import factors, sign_in
 from tollgate.operations import audit_log
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments.users import Grant, User, find_refund_limit
-from tollgate.store import users
-from tollgate.store.opening import add_setting, get_setting, replace_setting_writes
-from tollgate.store.statements import Write
+from tollgate.store import opening, statements, users
 from tollgate.values import ChannelId, Forbidden, MerchantId, NotFound, Secret, make_id, render_hundredths
 from tollgate.vault import passwords
 
@@ -94,19 +89,19 @@ async def get_listed(app: App, by: Authority, user_id: str, merchant_id: str | N
 async def add_user(app: App, by: Authority, name: str, grant: Grant) -> Given:
     """Adds a user with a first role and a password for the first sign-in, which asks for another one."""
     name = name.strip().lower()
-    if not _NAME.fullmatch(name) or len(name) > LIMITS.user_name_length_max:
-        text = f"must have up to {LIMITS.user_name_length_max} letters, digits and . _ @ + -"
-        raise refuse("name", f"{text}, and begin with a letter or digit")
+    if not _NAME.fullmatch(name) or len(name) > limits.LIMITS.user_name_length_max:
+        text = f"must have up to {limits.LIMITS.user_name_length_max} letters, digits and . _ @ + -"
+        raise factors.refuse("name", f"{text}, and begin with a letter or digit")
     lock = await _make_lock(app)
     known = await users.list_users(app.database)
-    if len(known) >= LIMITS.users_max:
-        raise refuse("name", f"{LIMITS.users_max} users are the most that a host may have")
+    if len(known) >= limits.LIMITS.users_max:
+        raise factors.refuse("name", f"{limits.LIMITS.users_max} users are the most that a host may have")
     if any(each.name == name for each in known):
-        raise refuse("name", "is taken by another user")
+        raise factors.refuse("name", "is taken by another user")
     user_id, password = make_id(app.random_bytes), passwords.make_password(app.random_bytes)
     role = msgspec.structs.replace(grant, user_id=user_id)
     _check_role(app, by, role)
-    await _record(app, by, AuditAction.USER_ADDED, name, role.merchant_id, **_describe(role))
+    await _record(app, by, audit_actions.AuditAction.USER_ADDED, name, role.merchant_id, **_describe(role))
     user = User(
         id=user_id,
         name=name,
@@ -124,7 +119,7 @@ async def give_role(app: App, by: Authority, grant: Grant) -> None:
     target = await _get_target(app, by, grant.user_id, grant.merchant_id)
     _check_role(app, by, grant)
     details = {"change": "role given", **_describe(grant)}
-    await _record(app, by, AuditAction.USER_CHANGED, target.name, grant.merchant_id, **details)
+    await _record(app, by, audit_actions.AuditAction.USER_CHANGED, target.name, grant.merchant_id, **details)
     _check_written(await users.put_grant(app.database, grant, *lock))
 
 
@@ -137,26 +132,26 @@ async def take_role(app: App, by: Authority, grant: Grant) -> None:
     if grant.role is Role.PLATFORM:
         await _check_platform_stays(app, target)
     details = {"change": "role taken", **_describe(grant)}
-    await _record(app, by, AuditAction.USER_CHANGED, target.name, grant.merchant_id, **details)
+    await _record(app, by, audit_actions.AuditAction.USER_CHANGED, target.name, grant.merchant_id, **details)
     _check_written(await users.delete_grant(app.database, grant, *lock))
 
 
 def _check_role(app: App, by: Authority, grant: Grant) -> None:
     if (grant.role is Role.PLATFORM) is bool(grant.merchant_id or grant.channel_id):
-        raise refuse("role", "the platform role counts for the whole host; every other one needs a merchant")
+        raise factors.refuse("role", "the platform role counts for the whole host; every other one needs a merchant")
     if grant.merchant_id and app.merchants.find_merchant(grant.merchant_id) is None:
-        raise refuse("merchant", "there is no such merchant")
+        raise factors.refuse("merchant", "there is no such merchant")
     channel = app.merchants.find_channel(grant.channel_id)
     if grant.channel_id and (channel is None or channel.merchant_id != grant.merchant_id):
-        raise refuse("channel", "the merchant has no such channel")
+        raise factors.refuse("channel", "the merchant has no such channel")
     if not by.covers(grant):
         raise _forbid("you cannot give a role that is beyond your own")
     if grant.refund_limit is not None and not grant.allows(Permission.REFUND):
-        raise refuse("refund-limit", "the role allows no refunds, so it has no limit")
+        raise factors.refuse("refund-limit", "the role allows no refunds, so it has no limit")
     limit = find_refund_limit(by.grants, MerchantId(grant.merchant_id), ChannelId(grant.channel_id))
     is_beyond = limit is not None and (grant.refund_limit is None or grant.refund_limit > limit)
     if limit is not None and is_beyond and grant.allows(Permission.REFUND):
-        raise refuse("refund-limit", f"must not exceed your own, which is {render_hundredths(limit)}")
+        raise factors.refuse("refund-limit", f"must not exceed your own, which is {render_hundredths(limit)}")
 
 
 # ---- whole users ----
@@ -167,8 +162,8 @@ async def reset_user(app: App, by: Authority, user_id: str, merchant_id: str = "
     lock = await _make_lock(app)
     user = await _get_whole_target(app, by, user_id)
     password = passwords.make_password(app.random_bytes)
-    await _record(app, by, AuditAction.USER_RESET, user.name, merchant_id)
-    await forget_told_password(app, user)
+    await _record(app, by, audit_actions.AuditAction.USER_RESET, user.name, merchant_id)
+    await factors.forget_told_password(app, user)
     hashed = await sign_in.hash_password(password)
     changed = msgspec.structs.replace(
         user, password_hash=hashed, must_change_password=True, sealed_totp=None, recovery_hashes=()
@@ -184,7 +179,7 @@ async def disable_user(app: App, by: Authority, user_id: str, merchant_id: str =
     lock = await _make_lock(app)
     user = await _get_whole_target(app, by, user_id)
     await _check_platform_stays(app, user)
-    await _record(app, by, AuditAction.USER_DISABLED, user.name, merchant_id)
+    await _record(app, by, audit_actions.AuditAction.USER_DISABLED, user.name, merchant_id)
     changed = msgspec.structs.replace(user, is_disabled=True)
     ended = users.delete_sessions_write(user.id)
     _check_written(await users.update_user(app.database, changed, ended, *lock))
@@ -194,7 +189,7 @@ async def enable_user(app: App, by: Authority, user_id: str, merchant_id: str = 
     """Lets a user that was disabled in again."""
     lock = await _make_lock(app)
     user = await _get_whole_target(app, by, user_id)
-    await _record(app, by, AuditAction.USER_ENABLED, user.name, merchant_id)
+    await _record(app, by, audit_actions.AuditAction.USER_ENABLED, user.name, merchant_id)
     changed = msgspec.structs.replace(user, is_disabled=False)
     _check_written(await users.update_user(app.database, changed, *lock))
 
@@ -228,16 +223,16 @@ async def _check_platform_stays(app: App, leaving: User) -> None:
         raise _forbid("this is the last active user with the platform role")
 
 
-async def _make_lock(app: App) -> Sequence[Write]:
+async def _make_lock(app: App) -> Sequence[statements.Write]:
     """Returns a write that fails if users or roles were changed since now; take it before reading what decides."""
-    await add_setting(app.database, _REVISION, "0")
-    seen = await get_setting(app.database, _REVISION)
-    return replace_setting_writes(_REVISION, seen, str(int(seen) + 1))
+    await opening.add_setting(app.database, _REVISION, "0")
+    seen = await opening.get_setting(app.database, _REVISION)
+    return opening.replace_setting_writes(_REVISION, seen, str(int(seen) + 1))
 
 
 def _check_written(is_written: bool) -> None:
     if not is_written:
-        raise refuse("user", "users were changed at the same moment: please try again")
+        raise factors.refuse("user", "users were changed at the same moment: please try again")
 
 
 def _forbid(text: str) -> Forbidden:
@@ -249,7 +244,9 @@ def _describe(grant: Grant) -> dict[str, str]:
     return {"role": str(grant.role), "channel": grant.channel_id or "all", "refund_limit": limit}
 
 
-async def _record(app: App, by: Authority, action: AuditAction, name: str, merchant_id: str, /, **details: str) -> None:
+async def _record(
+    app: App, by: Authority, action: audit_actions.AuditAction, name: str, merchant_id: str, /, **details: str
+) -> None:
     await audit_log.record(
         app.database,
         app.keyring,

@@ -5,18 +5,16 @@ What a setting may be is decided in `contract`, and each has its explanation the
 
 from collections.abc import Mapping
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.permissions import ApprovalKind, Permission
+from tollgate.catalog import audit_actions, permissions
 from tollgate.contract.channels import get_channel_value, render_channel_value
 from tollgate.flows import channels
-from tollgate.office import approvals
-from tollgate.office.visits import OF_MERCHANT, OFFICE, OfficeRoutes, Visit, make_not_found
+from tollgate.office import approvals, visits
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, ChannelFlag, Form
 from tollgate.web.request import Reply
 
-ROUTES = OfficeRoutes()
-_PATH = f"{OF_MERCHANT}/account"
-_HOST_PATH = f"{OFFICE}/merchants"
+ROUTES = visits.OfficeRoutes()
+_PATH = f"{visits.OF_MERCHANT}/account"
+_HOST_PATH = f"{visits.OFFICE}/merchants"
 _GROUPS = {"": "Requests", "creditor": "Direct debits", "three_ds": "3-D Secure", "token_terms": "Network tokens"}
 _SPELLINGS = {"3ds": "3-D Secure", "bic": "BIC", "bin": "BIN", "cvv": "CVV", "iban": "IBAN", "url": "address"}
 
@@ -44,53 +42,53 @@ def _list_options(flag: ChannelFlag) -> list[tuple[str, str]]:
     return list(zip(("false", "true"), map(_make_label, reversed(flag.names.split("/"))), strict=True))
 
 
-@ROUTES.add("GET", _PATH, Permission.VIEW_ACCOUNT)
-async def show_account(visit: Visit) -> Reply:
+@ROUTES.add("GET", _PATH, permissions.Permission.VIEW_ACCOUNT)
+async def show_account(visit: visits.Visit) -> Reply:
     """Shows the merchant and its channels."""
-    await visit.record(AuditAction.ACCOUNT_VIEWED, visit.get_merchant().id)
+    await visit.record(audit_actions.AuditAction.ACCOUNT_VIEWED, visit.get_merchant().id)
     return visit.render(
         "account.html",
         title="Account",
-        channels=visit.list_channels(Permission.VIEW_ACCOUNT),
-        may_add=visit.may(Permission.MANAGE_CHANNELS, ""),
+        channels=visit.list_channels(permissions.Permission.VIEW_ACCOUNT),
+        may_add=visit.may(permissions.Permission.MANAGE_CHANNELS, ""),
     )
 
 
-@ROUTES.add("POST", f"{_PATH}/channels", Permission.MANAGE_CHANNELS)
-async def submit_channel(visit: Visit) -> Reply:
+@ROUTES.add("POST", f"{_PATH}/channels", permissions.Permission.MANAGE_CHANNELS)
+async def submit_channel(visit: visits.Visit) -> Reply:
     """Adds a channel, whose settings are changed on its own page."""
-    visit.check(Permission.MANAGE_CHANNELS, "")
+    visit.check(permissions.Permission.MANAGE_CHANNELS, "")
     name, entity_id = visit.find("name"), visit.find("entity_id")
-    await visit.record(AuditAction.CHANNEL_ADDED, entity_id, name=name)
+    await visit.record(audit_actions.AuditAction.CHANNEL_ADDED, entity_id, name=name)
     new = await channels.add_channel(visit.app, visit.get_merchant().id, name, entity_id)
     return visit.go(f"{visit.base}/account/channels/{new.id}", f"The channel {name} was added.")
 
 
-@ROUTES.add("GET", f"{_PATH}/channels/{{id}}", Permission.VIEW_ACCOUNT)
-async def show_channel(visit: Visit) -> Reply:
+@ROUTES.add("GET", f"{_PATH}/channels/{{id}}", permissions.Permission.VIEW_ACCOUNT)
+async def show_channel(visit: visits.Visit) -> Reply:
     """Shows all settings of a channel, as a form for those who may change them."""
-    channel = _get_channel(visit, visit.names[0], Permission.VIEW_ACCOUNT)
-    await visit.record(AuditAction.ACCOUNT_VIEWED, channel.id)
+    channel = _get_channel(visit, visit.names[0], permissions.Permission.VIEW_ACCOUNT)
+    await visit.record(audit_actions.AuditAction.ACCOUNT_VIEWED, channel.id)
     return visit.render(
         "channel.html",
         title=channel.name,
         channel=channel,
         groups=_list_fields(channel),
-        may_change=visit.may(Permission.MANAGE_CHANNELS, channel.id),
+        may_change=visit.may(permissions.Permission.MANAGE_CHANNELS, channel.id),
     )
 
 
-def _get_channel(visit: Visit, channel_id: str, permission: Permission) -> Channel:
+def _get_channel(visit: visits.Visit, channel_id: str, permission: permissions.Permission) -> Channel:
     found = next((each for each in visit.list_channels(permission) if each.id == channel_id), None)
     if found is None:
-        raise make_not_found("channel")
+        raise visits.make_not_found("channel")
     return found
 
 
-@ROUTES.add("POST", f"{_PATH}/channels/{{id}}", Permission.MANAGE_CHANNELS)
-async def submit_channel_changes(visit: Visit) -> Reply:
+@ROUTES.add("POST", f"{_PATH}/channels/{{id}}", permissions.Permission.MANAGE_CHANNELS)
+async def submit_channel_changes(visit: visits.Visit) -> Reply:
     """Changes the settings that differ from what they were; other addresses may need a second person."""
-    channel = _get_channel(visit, visit.names[0], Permission.MANAGE_CHANNELS)
+    channel = _get_channel(visit, visit.names[0], permissions.Permission.MANAGE_CHANNELS)
     sent = {name: value.strip() for name, value in visit.request.pairs}
     changes = channels.read_channel_changes(channel, sent)
     back = f"{visit.base}/account/channels/{channel.id}"
@@ -112,27 +110,27 @@ async def submit_channel_changes(visit: Visit) -> Reply:
     )
 
 
-@approvals.declare_action("change channel", ApprovalKind.ROUTING, Permission.MANAGE_CHANNELS)
-async def change_channel(visit: Visit, fields: Mapping[str, str]) -> str:
+@approvals.declare_action("change channel", permissions.ApprovalKind.ROUTING, permissions.Permission.MANAGE_CHANNELS)
+async def change_channel(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Changes the settings of a channel."""
-    channel = _get_channel(visit, fields["channel"], Permission.MANAGE_CHANNELS)
+    channel = _get_channel(visit, fields["channel"], permissions.Permission.MANAGE_CHANNELS)
     changes = {name: text for name, text in fields.items() if name != "channel"}
-    await visit.record(AuditAction.CHANNEL_CHANGED, channel.id, **changes)
+    await visit.record(audit_actions.AuditAction.CHANNEL_CHANGED, channel.id, **changes)
     await channels.change_channel(visit.app, channel, changes)
     return f"Changed: {', '.join(changes)}."
 
 
-@ROUTES.add("GET", _HOST_PATH, Permission.MANAGE_HOST)
-async def show_merchants(visit: Visit) -> Reply:
+@ROUTES.add("GET", _HOST_PATH, permissions.Permission.MANAGE_HOST)
+async def show_merchants(visit: visits.Visit) -> Reply:
     """Lists all merchants of the host."""
     rows = [(each, len(visit.app.merchants.list_channels(each.id))) for each in visit.app.merchants.list_merchants()]
     return visit.render("merchants.html", title="Merchants", rows=rows)
 
 
-@ROUTES.add("POST", _HOST_PATH, Permission.MANAGE_HOST)
-async def submit_merchant(visit: Visit) -> Reply:
+@ROUTES.add("POST", _HOST_PATH, permissions.Permission.MANAGE_HOST)
+async def submit_merchant(visit: visits.Visit) -> Reply:
     """Adds a merchant."""
     name, merchant_id = visit.find("name"), visit.find("id")
-    await visit.record(AuditAction.MERCHANT_ADDED, merchant_id, name=name)
+    await visit.record(audit_actions.AuditAction.MERCHANT_ADDED, merchant_id, name=name)
     new = await channels.add_merchant(visit.app, name, merchant_id)
     return visit.go(f"{_HOST_PATH}/{new.id}/account", f"The merchant {name} was added. Give it a channel.")

@@ -7,9 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import ApprovalKind, Permission
+from tollgate.catalog import audit_actions, limits, permissions
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found, refuse_field
 from tollgate.operations.approvals import needs_approval
 from tollgate.payments.users import Approval, ApprovalState
@@ -28,8 +26,8 @@ class GuardedAction(msgspec.Struct, frozen=True):
     """An action that may need a second person."""
 
     name: str
-    kind: ApprovalKind
-    permission: Permission
+    kind: permissions.ApprovalKind
+    permission: permissions.Permission
     """Both users need it; the second needs the permission to approve as well."""
     run: Run
 
@@ -37,7 +35,9 @@ class GuardedAction(msgspec.Struct, frozen=True):
 _ACTIONS: dict[str, GuardedAction] = {}
 
 
-def declare_action(name: str, kind: ApprovalKind, permission: Permission) -> Callable[[Run], GuardedAction]:
+def declare_action(
+    name: str, kind: permissions.ApprovalKind, permission: permissions.Permission
+) -> Callable[[Run], GuardedAction]:
     """Declares the decorated function as an action, which `perform` runs at once or when it is granted."""
 
     def declare(run: Run) -> GuardedAction:
@@ -77,22 +77,22 @@ async def perform(
         requested_by=visit.user.name,
         requested_at=now,
     )
-    await visit.record(AuditAction.APPROVAL_REQUESTED, subject, action=action.name, summary=summary)
+    await visit.record(audit_actions.AuditAction.APPROVAL_REQUESTED, subject, action=action.name, summary=summary)
     await users.insert_approval(visit.app.database, approval)
     return visit.go(back, f"A second person has to confirm this: {summary}. It waits under Approvals.")
 
 
-@ROUTES.add("GET", _PATH, Permission.VIEW_PAYMENTS)
+@ROUTES.add("GET", _PATH, permissions.Permission.VIEW_PAYMENTS)
 async def show_approvals(visit: Visit) -> Reply:
     """Lists what waits for a second person, and what was decided."""
     merchant_id = visit.get_merchant().id
-    found = await users.list_approvals(visit.app.database, merchant_id, LIMITS.approvals_shown)
+    found = await users.list_approvals(visit.app.database, merchant_id, limits.LIMITS.approvals_shown)
     rows = [(each, _is_expired(visit, each), _may_decide(visit, each)) for each in found]
     return visit.render("approvals.html", title="Approvals", rows=rows, states=ApprovalState)
 
 
 def _is_expired(visit: Visit, approval: Approval) -> bool:
-    is_old = visit.app.clock.now() - approval.requested_at > LIMITS.approval_lifetime
+    is_old = visit.app.clock.now() - approval.requested_at > limits.LIMITS.approval_lifetime
     return approval.state is ApprovalState.WAITING and is_old
 
 
@@ -103,12 +103,12 @@ def _may_decide(visit: Visit, approval: Approval) -> bool:
         and approval.state is ApprovalState.WAITING
         and not _is_expired(visit, approval)
         and approval.requested_by != visit.user.name
-        and visit.may(Permission.APPROVE, approval.channel_id or None)
+        and visit.may(permissions.Permission.APPROVE, approval.channel_id or None)
         and visit.may(action.permission, approval.channel_id or None)
     )
 
 
-@ROUTES.add("POST", f"{_PATH}/{{id}}", Permission.APPROVE)
+@ROUTES.add("POST", f"{_PATH}/{{id}}", permissions.Permission.APPROVE)
 async def decide(visit: Visit) -> Reply:
     """Grants or declines a request of another user; an action that is granted is run once."""
     approval = await users.find_approval(visit.app.database, visit.get_merchant().id, visit.names[0])
@@ -120,7 +120,7 @@ async def decide(visit: Visit) -> Reply:
         raise refuse_field("decision", "the request was decided or has expired, or your role does not allow it")
     is_granted = visit.find("decision") == "grant"
     await visit.record(
-        AuditAction.APPROVAL_GRANTED if is_granted else AuditAction.APPROVAL_DECLINED,
+        audit_actions.AuditAction.APPROVAL_GRANTED if is_granted else audit_actions.AuditAction.APPROVAL_DECLINED,
         approval.subject,
         action=approval.action,
         summary=approval.summary,

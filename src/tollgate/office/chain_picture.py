@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tollgate.catalog.payment_types import PAYMENT_TYPES
-from tollgate.catalog.results import RESULTS
+from tollgate.catalog import payment_types, results
 from tollgate.office.showing import get_tone
 from tollgate.payments.payment import Payment
 
@@ -43,7 +42,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 def choose_tone(payment: Payment) -> str:
     """Returns the class by which a payment is coloured; one without a result is open."""
-    result = RESULTS.get(payment.result_code)
+    result = results.RESULTS.get(payment.result_code)
     return "open" if result is None else get_tone(result.group)
 
 
@@ -77,7 +76,7 @@ def draw_chain(chain: Sequence[Payment]) -> Picture:
 def _make_box(payment: Payment, depth: int, row: int) -> Box:
     return Box(
         payment=payment,
-        label=PAYMENT_TYPES[payment.payment_type].label,
+        label=payment_types.PAYMENT_TYPES[payment.payment_type].label,
         tone=choose_tone(payment),
         depth=depth,
         x=_EDGE + depth * (BOX_WIDTH + _GAP_X),

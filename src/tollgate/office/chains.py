@@ -5,16 +5,12 @@ What may be done with it is decided by the pages.
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import Permission
-from tollgate.catalog.results import get_result
+from tollgate.catalog import codes, limits, permissions, results
 from tollgate.office.visits import Visit, make_not_found
 from tollgate.operations import signing
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
-from tollgate.store import payments
-from tollgate.store.database import Unreadable
+from tollgate.store import database, payments
 from tollgate.values import Conflict, is_id
 
 TAMPERED = "A row of this chain is not what the gateway wrote. Nothing can be done with it: run `tollgate verify`."
@@ -33,13 +29,15 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         return f"/payments/{self.payment.id}"
 
 
-async def get_found(visit: Visit, payment_id: str, permission: Permission = Permission.VIEW_PAYMENTS) -> Found:
+async def get_found(
+    visit: Visit, payment_id: str, permission: permissions.Permission = permissions.Permission.VIEW_PAYMENTS
+) -> Found:
     """Finds a payment for a user; one of a channel that the user may not see is unknown."""
     try:
         found = await _find(visit, payment_id)
-    except Unreadable:
-        raise Conflict(get_result(codes.INTERNAL_ERROR), TAMPERED) from None
-    if found is None or not visit.may(Permission.VIEW_PAYMENTS, found.payment.channel_id):
+    except database.Unreadable:
+        raise Conflict(results.get_result(codes.INTERNAL_ERROR), TAMPERED) from None
+    if found is None or not visit.may(permissions.Permission.VIEW_PAYMENTS, found.payment.channel_id):
         raise make_not_found("payment")
     visit.check(permission, found.payment.channel_id)
     return found
@@ -51,7 +49,7 @@ async def _find(visit: Visit, payment_id: str) -> Found | None:
     channel = None if payment is None else app.merchants.find_channel(payment.channel_id)
     if payment is None or channel is None:
         return None
-    chain = await payments.list_chain(app.database, merchant_id, payment.first_id, LIMITS.chain_rows_max)
+    chain = await payments.list_chain(app.database, merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
     tampered = frozenset(each.id for each in (payment, *chain) if not signing.has_signature(each, app.keyring))
     return Found(payment=payment, chain=tuple(chain), channel=channel, tampered=tampered)
 
@@ -60,4 +58,4 @@ def refuse_tampered(found: Found) -> None:
     """Refuses to act on a chain of which a row was changed by somebody else."""
     for payment_id in sorted(found.tampered):
         signing.report_tampering("payment", payment_id)
-        raise Conflict(get_result(codes.INTERNAL_ERROR), TAMPERED)
+        raise Conflict(results.get_result(codes.INTERNAL_ERROR), TAMPERED)

@@ -7,8 +7,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import Permission
+from tollgate.catalog import limits, permissions
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found
 from tollgate.operations import checkouts, signing
 from tollgate.operations.app import App
@@ -56,16 +55,17 @@ def keep_visible(visit: Visit, payments: list[Payment]) -> list[Payment]:
     return [
         payment
         for payment in payments
-        if visit.may(Permission.VIEW_PAYMENTS, payment.channel_id) and signing.is_trusted(visit.app, payment)
+        if visit.may(permissions.Permission.VIEW_PAYMENTS, payment.channel_id)
+        and signing.is_trusted(visit.app, payment)
     ]
 
 
-@ROUTES.add("GET", f"{OF_MERCHANT}/checkouts/{{reference}}", Permission.VIEW_PAYMENTS)
+@ROUTES.add("GET", f"{OF_MERCHANT}/checkouts/{{reference}}", permissions.Permission.VIEW_PAYMENTS)
 async def show_checkout(visit: Visit) -> Reply:
     """Shows a checkout and the payments that were made from it."""
     checkout = await _get_checkout(visit)
-    visit.check(Permission.VIEW_PAYMENTS, checkout.channel_id)
-    found = await listings.list_checkout_payments(visit.app.database, checkout, LIMITS.payments_shown)
+    visit.check(permissions.Permission.VIEW_PAYMENTS, checkout.channel_id)
+    found = await listings.list_checkout_payments(visit.app.database, checkout, limits.LIMITS.payments_shown)
     is_over = checkout.state is CheckoutState.OPEN and checkout.is_over(visit.app.clock.now())
     return visit.render(
         "one_checkout.html",
@@ -76,7 +76,7 @@ async def show_checkout(visit: Visit) -> Reply:
         text="Nobody can pay it any more." if is_over else _STATE_TEXTS[checkout.state],
         channel=visit.app.merchants.find_channel(checkout.channel_id),
         money=find_money(visit.app, checkout),
-        attempts_max=LIMITS.checkout_attempts_max,
+        attempts_max=limits.LIMITS.checkout_attempts_max,
         payments=keep_visible(visit, found),
     )
 

@@ -10,21 +10,16 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import Permission
-from tollgate.office import bank_files, checkouts, registrations, schedules, showing
-from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, refuse_field
-from tollgate.payments.checkout import Checkout, CheckoutState
-from tollgate.payments.registration import Registration, RegistrationState
-from tollgate.payments.reporting import Place
-from tollgate.payments.schedule import Schedule, ScheduleState
+from tollgate.catalog import limits, permissions
+from tollgate.office import bank_files, checkouts, registrations, schedules, showing, visits
+from tollgate.payments import checkout, registration, reporting, schedule
 from tollgate.store import listings
 from tollgate.store.bank_files import BankFile
 from tollgate.store.schedules import list_schedules
 from tollgate.values import hide_checkout_ids
 from tollgate.web.request import Reply
 
-ROUTES = OfficeRoutes()
+ROUTES = visits.OfficeRoutes()
 for _module in (checkouts, registrations, schedules, bank_files):
     ROUTES.extend(_module.ROUTES)
     ROUTES.pages.extend(_module.ROUTES.pages)
@@ -41,19 +36,19 @@ class ListRow(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     title: str
     heads: tuple[str, ...]
-    render: Callable[[Visit, Any], Cells]
+    render: Callable[[visits.Visit, Any], Cells]
     get_name: Callable[[Any], str]
     """Returns the last word of the path of a row's own page."""
     listing: listings.Listing[Any]
     states: type[IntEnum] | None
-    search: Callable[[Visit, str], Awaitable[Sequence[Any]]]
+    search: Callable[[visits.Visit, str], Awaitable[Sequence[Any]]]
     hint: str
     """It says what can be searched for."""
     empty: str
     """It says what to do while there are none."""
 
 
-def _render_channel(visit: Visit, channel_id: str) -> str:
+def _render_channel(visit: visits.Visit, channel_id: str) -> str:
     channel = visit.app.merchants.find_channel(channel_id)
     return channel_id if channel is None else channel.name
 
@@ -62,7 +57,7 @@ def _show_state(state: IntEnum, tones: Mapping[Any, str]) -> object:
     return showing.show_badge(state.name.lower(), tones.get(state, ""))
 
 
-def _render_checkout(visit: Visit, row: Checkout) -> Cells:
+def _render_checkout(visit: visits.Visit, row: checkout.Checkout) -> Cells:
     money = checkouts.find_money(visit.app, row)
     return [
         hide_checkout_ids(row.id).partition(".")[0],
@@ -76,7 +71,7 @@ def _render_checkout(visit: Visit, row: Checkout) -> Cells:
     ]
 
 
-def _render_registration(visit: Visit, row: Registration) -> Cells:
+def _render_registration(visit: visits.Visit, row: registration.Registration) -> Cells:
     return [
         row.id,
         showing.show_time(row.created_at),
@@ -88,7 +83,7 @@ def _render_registration(visit: Visit, row: Registration) -> Cells:
     ]
 
 
-def _render_schedule(visit: Visit, row: Schedule) -> Cells:
+def _render_schedule(visit: visits.Visit, row: schedule.Schedule) -> Cells:
     return [
         row.id,
         showing.show_time(row.created_at),
@@ -100,7 +95,7 @@ def _render_schedule(visit: Visit, row: Schedule) -> Cells:
     ]
 
 
-def _render_bank_file(visit: Visit, row: BankFile) -> Cells:
+def _render_bank_file(visit: visits.Visit, row: BankFile) -> Cells:
     return [
         row.id,
         showing.show_time(row.created_at),
@@ -113,33 +108,35 @@ def _render_bank_file(visit: Visit, row: BankFile) -> Cells:
     ]
 
 
-async def _search_payments(visit: Visit, text: str) -> list[Any]:
+async def _search_payments(visit: visits.Visit, text: str) -> list[Any]:
     ids = [channel.id for channel in visit.list_channels()]
     merchant_id = visit.get_merchant().id
-    return [*await listings.list_transaction_payments(visit.app.database, merchant_id, ids, text, LIMITS.office_page)]
+    return [
+        *await listings.list_transaction_payments(visit.app.database, merchant_id, ids, text, limits.LIMITS.office_page)
+    ]
 
 
-async def _search_checkouts(visit: Visit, text: str) -> Sequence[Checkout]:
+async def _search_checkouts(visit: visits.Visit, text: str) -> Sequence[checkout.Checkout]:
     ids = [text, *[payment.checkout_id for payment in await _search_payments(visit, text)]]
     return await _list_found(visit, listings.CHECKOUT_LISTING.find, ids)
 
 
-async def _search_registrations(visit: Visit, text: str) -> Sequence[Registration]:
+async def _search_registrations(visit: visits.Visit, text: str) -> Sequence[registration.Registration]:
     ids = [text, *[payment.registration_id for payment in await _search_payments(visit, text)]]
     return await _list_found(visit, listings.REGISTRATION_LISTING.find, ids)
 
 
-async def _search_schedules(visit: Visit, text: str) -> Sequence[Schedule]:
+async def _search_schedules(visit: visits.Visit, text: str) -> Sequence[schedule.Schedule]:
     merchant_id = visit.get_merchant().id
-    found = await list_schedules(visit.app.database, merchant_id, text, LIMITS.office_page)
+    found = await list_schedules(visit.app.database, merchant_id, text, limits.LIMITS.office_page)
     return [*await _list_found(visit, listings.SCHEDULE_LISTING.find, [text]), *found]
 
 
-async def _search_bank_files(visit: Visit, text: str) -> Sequence[BankFile]:
+async def _search_bank_files(visit: visits.Visit, text: str) -> Sequence[BankFile]:
     return await _list_found(visit, listings.BANK_FILE_LISTING.find, [text])
 
 
-async def _list_found(visit: Visit, find: Callable[..., Awaitable[Any]], ids: Sequence[str | None]) -> list[Any]:
+async def _list_found(visit: visits.Visit, find: Callable[..., Awaitable[Any]], ids: Sequence[str | None]) -> list[Any]:
     """Finds rows by their ids, each once."""
     database, merchant_id = visit.app.database, visit.get_merchant().id
     found = [await find(database, merchant_id, each) for each in dict.fromkeys(filter(None, ids))]
@@ -154,7 +151,7 @@ LISTS = (
         render=_render_checkout,
         get_name=checkouts.get_reference,
         listing=listings.CHECKOUT_LISTING,
-        states=CheckoutState,
+        states=checkout.CheckoutState,
         search=_search_checkouts,
         hint="The id of a checkout, or the merchantTransactionId of its payment.",
         empty="Prepare one with POST /v1/checkouts, or pay in the demo shop of a test host.",
@@ -166,7 +163,7 @@ LISTS = (
         render=_render_registration,
         get_name=lambda row: row.id,
         listing=listings.REGISTRATION_LISTING,
-        states=RegistrationState,
+        states=registration.RegistrationState,
         search=_search_registrations,
         hint="The id of a registration, or the merchantTransactionId of a payment with it.",
         empty="Send createRegistration=true with a payment, or an account to POST /v1/registrations.",
@@ -178,7 +175,7 @@ LISTS = (
         render=_render_schedule,
         get_name=lambda row: row.id,
         listing=listings.SCHEDULE_LISTING,
-        states=ScheduleState,
+        states=schedule.ScheduleState,
         search=_search_schedules,
         hint="The id of a schedule or of its registration.",
         empty="Charge a registration by a plan with POST /scheduling/v1/schedules.",
@@ -198,10 +195,10 @@ LISTS = (
 )
 
 
-async def show_list(row: ListRow, visit: Visit) -> Reply:
+async def show_list(row: ListRow, visit: visits.Visit) -> Reply:
     """Lists the newest rows, or those that a search finds; only of channels that the user may see."""
     channel_ids = [channel.id for channel in visit.list_channels()]
-    text, following = visit.find("q")[: LIMITS.office_search_length_max], None
+    text, following = visit.find("q")[: limits.LIMITS.office_search_length_max], None
     state = _read_state(visit, row)
     if text:
         known = set(channel_ids)
@@ -216,7 +213,7 @@ async def show_list(row: ListRow, visit: Visit) -> Reply:
             channel_ids,
             before=_read_place(visit),
             state=state,
-            limit=LIMITS.office_page,
+            limit=limits.LIMITS.office_page,
         )
     return visit.render(
         "list.html",
@@ -232,23 +229,25 @@ async def show_list(row: ListRow, visit: Visit) -> Reply:
     )
 
 
-def _read_state(visit: Visit, row: ListRow) -> int | None:
+def _read_state(visit: visits.Visit, row: ListRow) -> int | None:
     text = visit.find("state")
     if not text or row.states is None:
         return None
     if text not in {str(int(each)) for each in row.states}:
-        raise refuse_field("state", "must be one of those listed")
+        raise visits.refuse_field("state", "must be one of those listed")
     return int(text)
 
 
-def _read_place(visit: Visit) -> Place | None:
+def _read_place(visit: visits.Visit) -> reporting.Place | None:
     at, _, last_id = visit.find("before").partition(".")
     if not at:
         return None
     if not (at.isascii() and at.isdigit() and len(at) < len(str(2**63))):
-        raise refuse_field("before", "must be the end of another page")
-    return Place(int(at), last_id)
+        raise visits.refuse_field("before", "must be the end of another page")
+    return reporting.Place(int(at), last_id)
 
 
 for _row in LISTS:
-    ROUTES.add("GET", f"{OF_MERCHANT}/{_row.path}", Permission.VIEW_PAYMENTS)(partial(show_list, _row))
+    ROUTES.add("GET", f"{visits.OF_MERCHANT}/{_row.path}", permissions.Permission.VIEW_PAYMENTS)(
+        partial(show_list, _row)
+    )

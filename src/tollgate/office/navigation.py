@@ -8,8 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from tollgate.catalog.permissions import Permission
-from tollgate.payments.merchants import Merchant
-from tollgate.payments.users import Grant, may
+from tollgate.payments import merchants, users
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -47,13 +46,15 @@ HOST_SECTIONS = (
 """Pages that belong to no merchant."""
 
 
-def list_sections(merchant: Merchant | None, grants: Iterable[Grant], *, is_live: bool) -> dict[str, list[Section]]:
+def list_sections(
+    merchant: merchants.Merchant | None, grants: Iterable[users.Grant], *, is_live: bool
+) -> dict[str, list[Section]]:
     """Returns the sections of a merchant that the user may see, by group."""
     groups: dict[str, list[Section]] = {}
     if merchant is None:
         return groups
     known = tuple(grants)
     for section in SECTIONS:
-        if may(known, section.permission, merchant.id) and not (section.is_for_tests and is_live):
+        if users.may(known, section.permission, merchant.id) and not (section.is_for_tests and is_live):
             groups.setdefault(section.group, []).append(section)
     return groups

@@ -8,21 +8,15 @@ from datetime import timedelta
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.payment_types import PAYMENT_TYPES
-from tollgate.catalog.permissions import Permission
-from tollgate.catalog.results import RESULTS
+from tollgate.catalog import limits, payment_types, permissions, results
 from tollgate.contract.search_words import begin_day
 from tollgate.flows.overview import Figures, group_tallies, is_approved, is_incoming, sum_payments
-from tollgate.office.charts import Chart, Column, Part, draw_columns
-from tollgate.office.payment_queries import read_day
-from tollgate.office.showing import show_amount
-from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, refuse_field
+from tollgate.office import charts, payment_queries, showing, visits
 from tollgate.store.search_index import HourTally
 from tollgate.values import DAY, HOUR, Instant, to_datetime
 from tollgate.web.request import Reply
 
-ROUTES = OfficeRoutes()
+ROUTES = visits.OfficeRoutes()
 _PERIODS = {"today": 1, "7": 7, "30": 30}
 _PERIOD_NAMES = (("today", "Today"), ("7", "7 days"), ("30", "30 days"), ("custom", "From and to"))
 _DEFAULT = "7"
@@ -52,8 +46,8 @@ class CurrencyPart(msgspec.Struct, frozen=True):
 
     currency: str
     total: Figures
-    counts: Chart
-    volumes: Chart
+    counts: charts.Chart
+    volumes: charts.Chart
     steps: list[tuple[str, Figures]]
     breakdowns: list[Breakdown]
     declines: list[Line]
@@ -81,22 +75,24 @@ class Period(msgspec.Struct, frozen=True):
         return f"{moment:%m-%d %H:00}" if self.ends_at - self.begins_at > DAY else f"{moment:%H:00}"
 
 
-def read_period(visit: Visit) -> Period:
+def read_period(visit: visits.Visit) -> Period:
     """Reads the period of the address; days are those of UTC."""
     name, today = visit.find("period") or _DEFAULT, to_datetime(visit.app.clock.now()).date()
     if name in _PERIODS:
         first = today - timedelta(days=_PERIODS[name] - 1)
         return Period(name, begin_day(first), begin_day(today) + DAY)
     if name != "custom":
-        raise refuse_field("period", "must be today, 7, 30 or custom")
-    first, last = read_day(visit.find("from"), "from"), read_day(visit.find("to"), "to")
-    if not 0 <= (last - first).days < LIMITS.overview_days_max:
-        raise refuse_field("to", f"must be from 0 to {LIMITS.overview_days_max - 1} days after the first day")
+        raise visits.refuse_field("period", "must be today, 7, 30 or custom")
+    first, last = payment_queries.read_day(visit.find("from"), "from"), payment_queries.read_day(visit.find("to"), "to")
+    if not 0 <= (last - first).days < limits.LIMITS.overview_days_max:
+        raise visits.refuse_field(
+            "to", f"must be from 0 to {limits.LIMITS.overview_days_max - 1} days after the first day"
+        )
     return Period(name, begin_day(first), begin_day(last) + DAY)
 
 
-@ROUTES.add("GET", f"{OF_MERCHANT}/overview", Permission.VIEW_PAYMENTS)
-async def show_overview(visit: Visit) -> Reply:
+@ROUTES.add("GET", f"{visits.OF_MERCHANT}/overview", permissions.Permission.VIEW_PAYMENTS)
+async def show_overview(visit: visits.Visit) -> Reply:
     """Shows sums of a period, by currency, time, result code, brand, type and channel."""
     period = read_period(visit)
     channels: dict[str, str] = {channel.id: channel.name for channel in visit.list_channels()}
@@ -117,7 +113,7 @@ async def show_overview(visit: Visit) -> Reply:
         last_day=f"{to_datetime(period.ends_at - 1):%Y-%m-%d}",
         is_complete=summed.is_complete,
         names=_PERIOD_NAMES,
-        entity_id=next(iter(channels), "") if visit.may(Permission.VIEW_ACCOUNT) else "",
+        entity_id=next(iter(channels), "") if visit.may(permissions.Permission.VIEW_ACCOUNT) else "",
     )
 
 
@@ -131,8 +127,8 @@ def make_part(currency: str, tallies: Sequence[HourTally], period: Period, chann
     return CurrencyPart(
         currency=currency,
         total=group_tallies(incoming, lambda _: "").get("", _NOTHING),
-        counts=draw_columns([_draw_counts(label, each) for label, each in steps], str),
-        volumes=draw_columns([_draw_volume(label, each, currency) for label, each in steps], _render_level),
+        counts=charts.draw_columns([_draw_counts(label, each) for label, each in steps], str),
+        volumes=charts.draw_columns([_draw_volume(label, each, currency) for label, each in steps], _render_level),
         steps=steps,
         breakdowns=[
             Breakdown("By brand", "Brand", _list_lines(incoming, lambda tally: tally.brand or "none", {})),
@@ -143,8 +139,8 @@ def make_part(currency: str, tallies: Sequence[HourTally], period: Period, chann
     )
 
 
-_TYPES = {code: row.label for code, row in PAYMENT_TYPES.items()}
-_MEANINGS = {code: row.text for code, row in RESULTS.items()}
+_TYPES = {code: row.label for code, row in payment_types.PAYMENT_TYPES.items()}
+_MEANINGS = {code: row.text for code, row in results.RESULTS.items()}
 
 
 def _list_lines(tallies: Sequence[HourTally], key: Callable[[HourTally], str], texts: Mapping[str, str]) -> list[Line]:
@@ -156,15 +152,19 @@ def _list_lines(tallies: Sequence[HourTally], key: Callable[[HourTally], str], t
     ]
 
 
-def _draw_counts(label: str, figures: Figures) -> Column:
+def _draw_counts(label: str, figures: Figures) -> charts.Column:
     # The axis has room for the month and day, or for the hour.
     title = f"{label}: {figures.approved} approved, {figures.declined} declined"
-    return Column(label[-5:], title, (Part(figures.approved, "good"), Part(figures.declined, "bad")))
+    return charts.Column(
+        label[-5:], title, (charts.Part(figures.approved, "good"), charts.Part(figures.declined, "bad"))
+    )
 
 
-def _draw_volume(label: str, figures: Figures, currency: str) -> Column:
-    return Column(label[-5:], f"{label}: {show_amount(figures.amount, currency)}", (Part(figures.amount, ""),))
+def _draw_volume(label: str, figures: Figures, currency: str) -> charts.Column:
+    return charts.Column(
+        label[-5:], f"{label}: {showing.show_amount(figures.amount, currency)}", (charts.Part(figures.amount, ""),)
+    )
 
 
 def _render_level(hundredths: int) -> str:
-    return show_amount(hundredths).removesuffix(".00")
+    return showing.show_amount(hundredths).removesuffix(".00")

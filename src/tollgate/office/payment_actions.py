@@ -8,30 +8,22 @@ from collections.abc import Mapping
 import msgspec
 import orjson
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.payment_types import PAYMENT_TYPES
-from tollgate.catalog.permissions import ApprovalKind, Permission
-from tollgate.catalog.results import get_result
+from tollgate.catalog import audit_actions, limits, payment_types, permissions, results
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.follow_ups import read_follow_up, spell_follow_up
 from tollgate.flows.follow_up import decide, follow_up
-from tollgate.office.approvals import declare_action, perform
-from tollgate.office.chains import Found, get_found, refuse_tampered
-from tollgate.office.showing import show_amount
-from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, refuse_field
+from tollgate.office import approvals, chains, showing, visits
 from tollgate.operations import charging, idempotency
 from tollgate.operations.app import Call
-from tollgate.payments.chain import Plan, Refused
-from tollgate.payments.order import FollowUp
+from tollgate.payments import chain, order
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.users import find_refund_limit
 from tollgate.store import users
 from tollgate.values import make_id, make_short_id
 from tollgate.web.request import Reply
 
-ROUTES = OfficeRoutes()
-_PATH = f"{OF_MERCHANT}/payments/{{id}}"
+ROUTES = visits.OfficeRoutes()
+_PATH = f"{visits.OF_MERCHANT}/payments/{{id}}"
 
 
 class ActionRow(msgspec.Struct, frozen=True):
@@ -39,8 +31,8 @@ class ActionRow(msgspec.Struct, frozen=True):
 
     word: str
     payment_type: str
-    permission: Permission
-    audit: AuditAction
+    permission: permissions.Permission
+    audit: audit_actions.AuditAction
     text: str
 
 
@@ -50,29 +42,29 @@ ACTION_ROWS = {
         ActionRow(
             "capture",
             "CP",
-            Permission.CAPTURE,
-            AuditAction.PAYMENT_CAPTURED,
+            permissions.Permission.CAPTURE,
+            audit_actions.AuditAction.PAYMENT_CAPTURED,
             "Takes the money that the authorization holds, or a part of it.",
         ),
         ActionRow(
             "reverse",
             "RV",
-            Permission.CAPTURE,
-            AuditAction.PAYMENT_REVERSED,
+            permissions.Permission.CAPTURE,
+            audit_actions.AuditAction.PAYMENT_REVERSED,
             "Gives back all that is left, before it reaches the shopper's statement.",
         ),
         ActionRow(
             "refund",
             "RF",
-            Permission.REFUND,
-            AuditAction.PAYMENT_REFUNDED,
+            permissions.Permission.REFUND,
+            audit_actions.AuditAction.PAYMENT_REFUNDED,
             "Gives money back to the shopper, all of it or a part.",
         ),
         ActionRow(
             "rebill",
             "RB",
-            Permission.REFUND,
-            AuditAction.PAYMENT_REBILLED,
+            permissions.Permission.REFUND,
+            audit_actions.AuditAction.PAYMENT_REBILLED,
             "Takes a further amount from the same account, up to that of this payment.",
         ),
     )
@@ -83,7 +75,7 @@ class Offer(msgspec.Struct, frozen=True):
     """An action as the page shows it."""
 
     row: ActionRow
-    plan: Plan | None
+    plan: chain.Plan | None
     reason: str
     """The reason why it is not possible."""
     limit: int | None = None
@@ -91,40 +83,40 @@ class Offer(msgspec.Struct, frozen=True):
 
     @property
     def has_amount(self) -> bool:
-        return PAYMENT_TYPES[self.row.payment_type].needs_amount_as_follow_up
+        return payment_types.PAYMENT_TYPES[self.row.payment_type].needs_amount_as_follow_up
 
 
-async def list_offers(visit: Visit, found: Found) -> list[Offer]:
+async def list_offers(visit: visits.Visit, found: chains.Found) -> list[Offer]:
     """Lists the actions that a payment may have, each with its bound or with the reason why it is not possible."""
     if found.tampered:
         return []
     offers = []
     context = await charging.read_own_context(visit.app, found.payment)
     for row in ACTION_ROWS.values():
-        if found.payment.payment_type not in PAYMENT_TYPES[row.payment_type].follows:
+        if found.payment.payment_type not in payment_types.PAYMENT_TYPES[row.payment_type].follows:
             continue
         decision = decide(visit.app, _make_request(row.payment_type), context, found.channel)
-        reason = get_result(decision.code).description if isinstance(decision, Refused) else ""
+        reason = results.get_result(decision.code).description if isinstance(decision, chain.Refused) else ""
         if not visit.may(row.permission, found.channel.id):
             reason = f"Your role does not allow you to {row.permission}."
-        plan = decision if isinstance(decision, Plan) and not reason else None
+        plan = decision if isinstance(decision, chain.Plan) and not reason else None
         limit = _find_limit(visit, found) if plan is not None and _is_limited(plan) else None
         offers.append(Offer(row, plan, reason, limit))
     return offers
 
 
-def _make_request(payment_type: str) -> FollowUp:
-    return FollowUp(
+def _make_request(payment_type: str) -> order.FollowUp:
+    return order.FollowUp(
         payment_type=payment_type, amount=None, currency=None, practice=None, is_final=False, descriptor="", short_id=""
     )
 
 
-def _is_limited(plan: Plan) -> bool:
+def _is_limited(plan: chain.Plan) -> bool:
     """Tells whether the limit of the user counts: for what gives taken money back, and for rebills."""
     return plan.following.net < 0 or plan.following.payment_type == "RB"
 
 
-def _find_limit(visit: Visit, found: Found) -> int | None:
+def _find_limit(visit: visits.Visit, found: chains.Found) -> int | None:
     return find_refund_limit(visit.grants, visit.get_merchant().id, found.channel.id)
 
 
@@ -132,54 +124,54 @@ class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """A follow-up that a user asked for, checked like a request of the interface."""
 
     row: ActionRow
-    found: Found
+    found: chains.Found
     fields: Fields
-    request: FollowUp
+    request: order.FollowUp
     key: IdempotencyKey
-    plan: Plan | None = None
+    plan: chain.Plan | None = None
 
     @property
     def summary(self) -> str:
         payment, amount = self.found.payment, self.request.amount
         money = amount if amount is not None else payment.left
-        label = PAYMENT_TYPES[self.row.payment_type].label
-        return f"{label} of {show_amount(money, payment.money.currency)} on payment {payment.id}"
+        label = payment_types.PAYMENT_TYPES[self.row.payment_type].label
+        return f"{label} of {showing.show_amount(money, payment.money.currency)} on payment {payment.id}"
 
 
-async def _read(visit: Visit, row: ActionRow, payment_id: str, sent: Mapping[str, str]) -> _Wanted:
+async def _read(visit: visits.Visit, row: ActionRow, payment_id: str, sent: Mapping[str, str]) -> _Wanted:
     app = visit.app
-    found = await get_found(visit, payment_id, row.permission)
-    refuse_tampered(found)
+    found = await chains.get_found(visit, payment_id, row.permission)
+    chains.refuse_tampered(found)
     amount = None
-    if PAYMENT_TYPES[row.payment_type].needs_amount_as_follow_up:
+    if payment_types.PAYMENT_TYPES[row.payment_type].needs_amount_as_follow_up:
         amount = sent.get("amount", "").replace(",", "")
         if not amount:
-            raise refuse_field("amount", "is needed, as in 12.34")
+            raise visits.refuse_field("amount", "is needed, as in 12.34")
     pairs = spell_follow_up(row.payment_type, found.payment, amount, is_final=bool(sent.get("final")))
     fields = read_fields(pairs, app.make_situation("follow_up", found.channel))
     request = read_follow_up(fields, found.channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
     # The key of the form: whoever sends it twice, by a double click or a reload, does it once.
     name = f"office-{sent.get('key', '')}"
     key = idempotency.make_idempotency_key(app, name, found.channel, "POST", f"/v1/payments/{found.payment.id}", fields)
-    if key is None or not sent.get("key", "").isalnum() or len(name) > LIMITS.idempotency_key_length_max:
-        raise refuse_field("key", "is missing: open the page again")
+    if key is None or not sent.get("key", "").isalnum() or len(name) > limits.LIMITS.idempotency_key_length_max:
+        raise visits.refuse_field("key", "is missing: open the page again")
     return _Wanted(row=row, found=found, fields=fields, request=request, key=key)
 
 
-async def _plan(visit: Visit, wanted: _Wanted) -> _Wanted:
+async def _plan(visit: visits.Visit, wanted: _Wanted) -> _Wanted:
     """Refuses what the rows of follow-ups or the limit of the user do not allow, before anything is stored."""
     context = await charging.read_own_context(visit.app, wanted.found.payment)
     decision = decide(visit.app, wanted.request, context, wanted.found.channel)
-    if isinstance(decision, Refused):
-        raise refuse_field(wanted.row.word, get_result(decision.code).description)
+    if isinstance(decision, chain.Refused):
+        raise visits.refuse_field(wanted.row.word, results.get_result(decision.code).description)
     limit = _find_limit(visit, wanted.found) if _is_limited(decision) else None
     if limit is not None and decision.money.hundredths > limit:
-        shown = show_amount(limit, decision.money.currency)
-        raise refuse_field("amount", f"your limit is {shown}: ask somebody with a higher one")
+        shown = showing.show_amount(limit, decision.money.currency)
+        raise visits.refuse_field("amount", f"your limit is {shown}: ask somebody with a higher one")
     return msgspec.structs.replace(wanted, plan=decision)
 
 
-async def run_follow_up(visit: Visit, sent: Mapping[str, str]) -> str:
+async def run_follow_up(visit: visits.Visit, sent: Mapping[str, str]) -> str:
     """Carries an action out, as the user whose visit it is, and returns what to tell the user."""
     row = ACTION_ROWS[sent["action"]]
     wanted = await _plan(visit, await _read(visit, row, sent["payment"], sent))
@@ -191,11 +183,15 @@ async def run_follow_up(visit: Visit, sent: Mapping[str, str]) -> str:
     return f"{wanted.summary[:1].upper()}{wanted.summary[1:]}: {result['code']} {result['description']}"
 
 
-_REFUND = declare_action("refund", ApprovalKind.REFUND, Permission.REFUND)(run_follow_up)
-_REVERSAL = declare_action("reversal", ApprovalKind.REFUND, Permission.CAPTURE)(run_follow_up)
+_REFUND = approvals.declare_action("refund", permissions.ApprovalKind.REFUND, permissions.Permission.REFUND)(
+    run_follow_up
+)
+_REVERSAL = approvals.declare_action("reversal", permissions.ApprovalKind.REFUND, permissions.Permission.CAPTURE)(
+    run_follow_up
+)
 
 
-async def _act(visit: Visit, word: str) -> Reply:
+async def _act(visit: visits.Visit, word: str) -> Reply:
     row = ACTION_ROWS[word]
     sent = {name: visit.find(name) for name in ("amount", "key", "final")}
     sent |= {"action": word, "payment": visit.names[0]}
@@ -206,9 +202,9 @@ async def _act(visit: Visit, word: str) -> Reply:
     wanted = await _plan(visit, wanted)
     if wanted.plan is None or wanted.plan.following.net >= 0:
         return visit.go(back, await run_follow_up(visit, sent))
-    return await perform(
+    return await approvals.perform(
         visit,
-        _REFUND if row.permission is Permission.REFUND else _REVERSAL,
+        _REFUND if row.permission is permissions.Permission.REFUND else _REVERSAL,
         sent,
         back=back,
         subject=wanted.found.payment.id,
@@ -218,36 +214,36 @@ async def _act(visit: Visit, word: str) -> Reply:
     )
 
 
-async def _is_asked(visit: Visit, key: str) -> bool:
+async def _is_asked(visit: visits.Visit, key: str) -> bool:
     """Tells whether a second person was asked for this form before."""
-    known = await users.list_approvals(visit.app.database, visit.get_merchant().id, LIMITS.approvals_shown)
+    known = await users.list_approvals(visit.app.database, visit.get_merchant().id, limits.LIMITS.approvals_shown)
     return any(each.fields.get("key") == key for each in known)
 
 
-def make_form_key(visit: Visit) -> str:
+def make_form_key(visit: visits.Visit) -> str:
     """Makes the key of a form, by which a form that is sent twice is recognized."""
     return make_id(visit.app.random_bytes)
 
 
-@ROUTES.add("POST", f"{_PATH}/capture", Permission.CAPTURE)
-async def capture(visit: Visit) -> Reply:
+@ROUTES.add("POST", f"{_PATH}/capture", permissions.Permission.CAPTURE)
+async def capture(visit: visits.Visit) -> Reply:
     """Captures an authorization."""
     return await _act(visit, "capture")
 
 
-@ROUTES.add("POST", f"{_PATH}/reverse", Permission.CAPTURE)
-async def reverse(visit: Visit) -> Reply:
+@ROUTES.add("POST", f"{_PATH}/reverse", permissions.Permission.CAPTURE)
+async def reverse(visit: visits.Visit) -> Reply:
     """Reverses a payment."""
     return await _act(visit, "reverse")
 
 
-@ROUTES.add("POST", f"{_PATH}/refund", Permission.REFUND)
-async def refund(visit: Visit) -> Reply:
+@ROUTES.add("POST", f"{_PATH}/refund", permissions.Permission.REFUND)
+async def refund(visit: visits.Visit) -> Reply:
     """Refunds a payment."""
     return await _act(visit, "refund")
 
 
-@ROUTES.add("POST", f"{_PATH}/rebill", Permission.REFUND)
-async def rebill(visit: Visit) -> Reply:
+@ROUTES.add("POST", f"{_PATH}/rebill", permissions.Permission.REFUND)
+async def rebill(visit: visits.Visit) -> Reply:
     """Rebills a payment."""
     return await _act(visit, "rebill")

@@ -10,11 +10,8 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import Permission
-from tollgate.catalog.results import GROUPS
-from tollgate.contract.search_words import Meaning, ReadText, begin_day, read_text
-from tollgate.contract.searching import PaymentQuery, ResultState
+from tollgate.catalog import limits, permissions, results
+from tollgate.contract import search_words, searching
 from tollgate.office.visits import Visit, refuse_field
 from tollgate.payments.reporting import Place
 from tollgate.values import DAY, is_id, read_hundredths
@@ -23,7 +20,7 @@ FILTERS = ("q", "channel", "type", "brand", "result", "from", "to", "min", "max"
 """The names in the address that narrow the list; a page of it has `before` or `after` besides."""
 _AMOUNT = re.compile(r"[0-9]{1,12}(?:\.[0-9]{2})?")
 _PLACE = re.compile(r"([0-9]{1,16})-([0-9a-f]{32})")
-_RESULTS = frozenset({*ResultState, *(group.id for group in GROUPS)})
+_RESULTS = frozenset({*searching.ResultState, *(group.id for group in results.GROUPS)})
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -31,8 +28,8 @@ class Asked(msgspec.Struct, frozen=True):
 
     filters: Mapping[str, str]
     """The filters that are set, as they were sent."""
-    query: PaymentQuery
-    meanings: tuple[Meaning, ...]
+    query: searching.PaymentQuery
+    meanings: tuple[search_words.Meaning, ...]
     after: Place | None
     """The place behind which the page begins."""
     is_newest_first: bool
@@ -43,12 +40,14 @@ class Asked(msgspec.Struct, frozen=True):
         return urlencode(self.filters)
 
 
-def read_asked(visit: Visit, permission: Permission = Permission.VIEW_PAYMENTS) -> Asked:
+def read_asked(visit: Visit, permission: permissions.Permission = permissions.Permission.VIEW_PAYMENTS) -> Asked:
     """Reads the filters; of the channels that the user has no permission for, nothing is found."""
     filters = {name: text for name in FILTERS if (text := visit.find(name))}
-    if len(filters.get("q", "")) > LIMITS.search_text_length_max or not all(map(str.isprintable, filters.values())):
-        raise refuse_field("q", f"up to {LIMITS.search_text_length_max} printable characters")
-    read = read_text(filters.get("q", ""), visit.app.clock.now())
+    if len(filters.get("q", "")) > limits.LIMITS.search_text_length_max or not all(
+        map(str.isprintable, filters.values())
+    ):
+        raise refuse_field("q", f"up to {limits.LIMITS.search_text_length_max} printable characters")
+    read = search_words.read_text(filters.get("q", ""), visit.app.clock.now())
     allowed = [channel.id for channel in visit.list_channels(permission)]
     chosen = filters.get("channel")
     before, after = _read_place(visit, "before"), _read_place(visit, "after")
@@ -56,10 +55,12 @@ def read_asked(visit: Visit, permission: Permission = Permission.VIEW_PAYMENTS) 
     return Asked(filters, query, read.meanings, before or after, after is None or before is not None)
 
 
-def _make_query(filters: Mapping[str, str], read: ReadText, channel_ids: tuple[str, ...]) -> PaymentQuery:
-    if filters.get("result", ResultState.OPEN) not in _RESULTS:
+def _make_query(
+    filters: Mapping[str, str], read: search_words.ReadText, channel_ids: tuple[str, ...]
+) -> searching.PaymentQuery:
+    if filters.get("result", searching.ResultState.OPEN) not in _RESULTS:
         raise refuse_field("result", "must be a state or a group of result codes")
-    query = PaymentQuery(
+    query = searching.PaymentQuery(
         channel_ids=channel_ids,
         words=read.words,
         currency=read.currency,
@@ -72,10 +73,10 @@ def _make_query(filters: Mapping[str, str], read: ReadText, channel_ids: tuple[s
         amount_max=_read_amount(filters, "max"),
     )
     if "from" in filters:
-        begins_at = begin_day(read_day(filters["from"], "from"))
+        begins_at = search_words.begin_day(read_day(filters["from"], "from"))
         query = msgspec.structs.replace(query, begins_at=max(query.begins_at, begins_at))
     if "to" in filters:
-        ends_at = begin_day(read_day(filters["to"], "to")) + DAY
+        ends_at = search_words.begin_day(read_day(filters["to"], "to")) + DAY
         query = msgspec.structs.replace(query, ends_at=min(query.ends_at, ends_at))
     return query
 
@@ -86,7 +87,7 @@ def read_day(text: str, name: str) -> date:
         day = date.fromisoformat(text)
     except ValueError:
         raise refuse_field(name, "must be a date such as 2026-11-18") from None
-    if begin_day(day) < 0:
+    if search_words.begin_day(day) < 0:
         raise refuse_field(name, "must be a date after 1970")
     return day
 

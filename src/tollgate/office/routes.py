@@ -19,10 +19,10 @@ from tollgate.office import (
     tokens,
     transactions,
     users,
+    visits,
     webhook_events,
     webhooks,
 )
-from tollgate.office.visits import FILES, OFFICE
 from tollgate.web.request import Access, Routes
 
 _MODULES = (
@@ -49,7 +49,7 @@ _MODULES = (
 )
 
 _files = Routes()
-_files.add("GET", f"{OFFICE}/files/{{hash}}/{{name}}", "office_files", Access.OPEN)(FILES.answer)
+_files.add("GET", f"{visits.OFFICE}/files/{{hash}}/{{name}}", "office_files", Access.OPEN)(visits.FILES.answer)
 
 PAGE_ROWS = tuple(row for module in _MODULES for row in module.ROUTES.pages)
 ROUTES = (*_files, *[row for module in _MODULES for row in module.ROUTES])

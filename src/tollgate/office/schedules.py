@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import Permission
+from tollgate.catalog import audit_actions, limits, permissions
 from tollgate.contract import jobs, schedules
 from tollgate.contract.fields import read_fields
 from tollgate.flows.schedules import deschedule
@@ -84,12 +82,12 @@ def list_next_runs(schedule: Schedule) -> list[Instant]:
     return times
 
 
-@ROUTES.add("GET", _PATH, Permission.VIEW_PAYMENTS)
+@ROUTES.add("GET", _PATH, permissions.Permission.VIEW_PAYMENTS)
 async def show_schedule(visit: Visit) -> Reply:
     """Shows a schedule, its next runs and those that were made or missed."""
     schedule = await _get_schedule(visit)
-    visit.check(Permission.VIEW_PAYMENTS, schedule.channel_id)
-    runs = await list_runs(visit.app.database, schedule.merchant_id, schedule.id, LIMITS.payments_shown)
+    visit.check(permissions.Permission.VIEW_PAYMENTS, schedule.channel_id)
+    runs = await list_runs(visit.app.database, schedule.merchant_id, schedule.id, limits.LIMITS.payments_shown)
     is_active = schedule.state is ScheduleState.ACTIVE
     return visit.render(
         "one_schedule.html",
@@ -100,7 +98,7 @@ async def show_schedule(visit: Visit) -> Reply:
         channel=visit.app.merchants.find_channel(schedule.channel_id),
         next_runs=list_next_runs(schedule),
         runs=[(run, _RUN_TONES[run.state]) for run in runs],
-        may_end=is_active and visit.may(Permission.CAPTURE, schedule.channel_id),
+        may_end=is_active and visit.may(permissions.Permission.CAPTURE, schedule.channel_id),
     )
 
 
@@ -111,13 +109,13 @@ async def _get_schedule(visit: Visit) -> Schedule:
     return found
 
 
-@ROUTES.add("POST", f"{_PATH}/end", Permission.CAPTURE)
+@ROUTES.add("POST", f"{_PATH}/end", permissions.Permission.CAPTURE)
 async def end_schedule(visit: Visit) -> Reply:
     """Ends a schedule: no further payment is made."""
     schedule = await _get_schedule(visit)
-    visit.check(Permission.CAPTURE, schedule.channel_id)
+    visit.check(permissions.Permission.CAPTURE, schedule.channel_id)
     channel = visit.app.merchants.get_channel(schedule.channel_id)
     fields = read_fields([], visit.app.make_situation("schedule", channel, schedules.DESCHEDULES))
-    await visit.record(AuditAction.SCHEDULE_ENDED, schedule.id)
+    await visit.record(audit_actions.AuditAction.SCHEDULE_ENDED, schedule.id)
     await deschedule(visit.app, fields, schedule.id, Call(channel, f"{channel.id}_{visit.request.trace}"))
     return visit.go(f"{visit.base}/schedules/{schedule.id}", "The schedule has ended.")

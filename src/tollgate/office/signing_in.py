@@ -9,21 +9,7 @@ import msgspec
 
 from tollgate.flows import factors, sign_in
 from tollgate.flows.sign_in import Factor, NewSession
-from tollgate.office.passkeys import find_party
-from tollgate.office.visits import (
-    CONFIRM,
-    OFFICE,
-    SECOND_FACTOR,
-    SIGN_IN,
-    OfficeRoutes,
-    Visit,
-    check_form,
-    find_cookie,
-    get_cookie_name,
-    get_origin,
-    make_cookie,
-    render_open,
-)
+from tollgate.office import passkeys, visits
 from tollgate.operations.app import App
 from tollgate.payments.users import Stage
 from tollgate.store import users
@@ -31,7 +17,7 @@ from tollgate.values import Secret
 from tollgate.vault import passwords
 from tollgate.web.request import Reply, Request, see_other
 
-ROUTES = OfficeRoutes()
+ROUTES = visits.OfficeRoutes()
 _FORM = "form"
 """The use of the cookie with which the form to sign in is compared."""
 _WRONG = (
@@ -44,11 +30,11 @@ _AT_ANY_STAGE = frozenset(Stage)
 
 def choose_next(text: str) -> str:
     """Returns the page to go to after a form; only pages of the back office are taken."""
-    is_own = text.startswith(f"{OFFICE}/") and not any(each in text for each in ("\\", "//", "\r", "\n", "?"))
-    return text if is_own and text.isascii() and text.isprintable() else OFFICE
+    is_own = text.startswith(f"{visits.OFFICE}/") and not any(each in text for each in ("\\", "//", "\r", "\n", "?"))
+    return text if is_own and text.isascii() and text.isprintable() else visits.OFFICE
 
 
-@ROUTES.add_open("GET", SIGN_IN, "office_sign_in_page")
+@ROUTES.add_open("GET", visits.SIGN_IN, "office_sign_in_page")
 async def show_sign_in(request: Request, app: App) -> Reply:
     """Shows the form to sign in."""
     return _render_sign_in(request, app, choose_next(request.find("next")))
@@ -56,9 +42,9 @@ async def show_sign_in(request: Request, app: App) -> Reply:
 
 def _render_sign_in(request: Request, app: App, following: str, fault: str = "") -> Reply:
     # The form has a token of its own, or else another site could sign a browser in as somebody else.
-    known = find_cookie(request, get_cookie_name(app, _FORM))
+    known = visits.find_cookie(request, visits.get_cookie_name(app, _FORM))
     token = Secret(known) if known else passwords.make_session_token(app.random_bytes)
-    reply = render_open(
+    reply = visits.render_open(
         app,
         "sign_in.html",
         title="Sign in",
@@ -70,18 +56,18 @@ def _render_sign_in(request: Request, app: App, following: str, fault: str = "")
     )
     if known:
         return reply
-    cookie = make_cookie(app, get_cookie_name(app, _FORM), passwords.show_session_token(token))
+    cookie = visits.make_cookie(app, visits.get_cookie_name(app, _FORM), passwords.show_session_token(token))
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
 
 
-@ROUTES.add_open("POST", SIGN_IN, "office_sign_in")
+@ROUTES.add_open("POST", visits.SIGN_IN, "office_sign_in")
 async def submit_sign_in(request: Request, app: App) -> Reply:
     """Judges name and password."""
-    cookie = find_cookie(request, get_cookie_name(app, _FORM))
-    check_form(request, Secret(cookie) if cookie else None)
+    cookie = visits.find_cookie(request, visits.get_cookie_name(app, _FORM))
+    visits.check_form(request, Secret(cookie) if cookie else None)
     following = choose_next(request.find("next"))
     password = Secret(request.find("password")[: passwords.PASSWORD_LENGTH_MAX])
-    new = await sign_in.sign_in(app, request.find("name"), password, get_origin(request))
+    new = await sign_in.sign_in(app, request.find("name"), password, visits.get_origin(request))
     if new is None:
         return _render_sign_in(request, app, following, _WRONG)
     return enter(app, new, following)
@@ -89,30 +75,34 @@ async def submit_sign_in(request: Request, app: App) -> Reply:
 
 def enter(app: App, new: NewSession, following: str) -> Reply:
     """Gives the browser the token of its new session, and leads on."""
-    target = f"{SECOND_FACTOR}?next={quote(following)}" if new.session.stage is Stage.SECOND_FACTOR else following
+    target = (
+        f"{visits.SECOND_FACTOR}?next={quote(following)}" if new.session.stage is Stage.SECOND_FACTOR else following
+    )
     token = passwords.show_session_token(new.token)
-    return see_other(target, make_cookie(app, get_cookie_name(app), token))
+    return see_other(target, visits.make_cookie(app, visits.get_cookie_name(app), token))
 
 
-@ROUTES.add("GET", SECOND_FACTOR, None, stages=frozenset({Stage.SECOND_FACTOR}))
-async def show_second_factor(visit: Visit) -> Reply:
+@ROUTES.add("GET", visits.SECOND_FACTOR, None, stages=frozenset({Stage.SECOND_FACTOR}))
+async def show_second_factor(visit: visits.Visit) -> Reply:
     """Asks for the second factor."""
-    return await render_challenge(visit, SECOND_FACTOR, "Second factor")
+    return await render_challenge(visit, visits.SECOND_FACTOR, "Second factor")
 
 
-@ROUTES.add("POST", SECOND_FACTOR, None, stages=frozenset({Stage.SECOND_FACTOR}), operation="office_second_factor")
-async def submit_second_factor(visit: Visit) -> Reply:
+@ROUTES.add(
+    "POST", visits.SECOND_FACTOR, None, stages=frozenset({Stage.SECOND_FACTOR}), operation="office_second_factor"
+)
+async def submit_second_factor(visit: visits.Visit) -> Reply:
     """Judges a passkey, a one-time code or a recovery code."""
     factor = await _find_second_factor(visit)
     if factor is None:
-        return await render_challenge(visit, SECOND_FACTOR, "Second factor", _WRONG_CODE)
-    new = await sign_in.pass_second_factor(visit.app, visit.visitor, factor, get_origin(visit.request))
+        return await render_challenge(visit, visits.SECOND_FACTOR, "Second factor", _WRONG_CODE)
+    new = await sign_in.pass_second_factor(visit.app, visit.visitor, factor, visits.get_origin(visit.request))
     return enter(visit.app, new, choose_next(visit.find("next")))
 
 
-async def render_challenge(visit: Visit, action: str, title: str, fault: str = "") -> Reply:
+async def render_challenge(visit: visits.Visit, action: str, title: str, fault: str = "") -> Reply:
     """Renders the page that asks for a code, or for the password of a user without a second factor."""
-    return render_open(
+    return visits.render_open(
         visit.app,
         "challenge.html",
         title=title,
@@ -123,43 +113,43 @@ async def render_challenge(visit: Visit, action: str, title: str, fault: str = "
         next=choose_next(visit.find("next")),
         has_factor=await sign_in.has_second_factor(visit.app, visit.user),
         has_passkey=bool(await users.list_passkeys(visit.app.database, visit.user.id)),
-        party=find_party(visit),
+        party=passkeys.find_party(visit),
     )
 
 
-@ROUTES.add("GET", CONFIRM, None)
-async def show_confirm(visit: Visit) -> Reply:
+@ROUTES.add("GET", visits.CONFIRM, None)
+async def show_confirm(visit: visits.Visit) -> Reply:
     """Asks again who is there, before a page that needs it."""
-    return await render_challenge(visit, CONFIRM, "Confirm that it is you")
+    return await render_challenge(visit, visits.CONFIRM, "Confirm that it is you")
 
 
-@ROUTES.add("POST", CONFIRM, None, operation="office_second_factor")
-async def submit_confirm(visit: Visit) -> Reply:
+@ROUTES.add("POST", visits.CONFIRM, None, operation="office_second_factor")
+async def submit_confirm(visit: visits.Visit) -> Reply:
     """Judges the code, or the password of a user without a second factor."""
     factor = await _find_factor(visit)
     if factor is None:
-        return await render_challenge(visit, CONFIRM, "Confirm that it is you", _WRONG_CODE)
-    await sign_in.confirm(visit.app, visit.visitor, factor, get_origin(visit.request))
+        return await render_challenge(visit, visits.CONFIRM, "Confirm that it is you", _WRONG_CODE)
+    await sign_in.confirm(visit.app, visit.visitor, factor, visits.get_origin(visit.request))
     return visit.go(choose_next(visit.find("next")))
 
 
-async def _find_factor(visit: Visit) -> Factor | None:
+async def _find_factor(visit: visits.Visit) -> Factor | None:
     if await sign_in.has_second_factor(visit.app, visit.user):
         return await _find_second_factor(visit)
     # A password may begin or end with a space.
     password = Secret(visit.request.find("code")[: passwords.PASSWORD_LENGTH_MAX])
-    return await sign_in.check_password(visit.app, visit.user, password, get_origin(visit.request))
+    return await sign_in.check_password(visit.app, visit.user, password, visits.get_origin(visit.request))
 
 
-async def _find_second_factor(visit: Visit) -> Factor | None:
-    origin, answer = get_origin(visit.request), visit.find("credential")
+async def _find_second_factor(visit: visits.Visit) -> Factor | None:
+    origin, answer = visits.get_origin(visit.request), visit.find("credential")
     if answer:
-        return await factors.check_passkey(visit.app, visit.visitor, find_party(visit), answer, origin)
+        return await factors.check_passkey(visit.app, visit.visitor, passkeys.find_party(visit), answer, origin)
     return await sign_in.check_code(visit.app, visit.user, Secret(visit.find("code")), origin)
 
 
-@ROUTES.add("POST", f"{OFFICE}/sign-out", None, stages=_AT_ANY_STAGE)
-async def submit_sign_out(visit: Visit) -> Reply:
+@ROUTES.add("POST", f"{visits.OFFICE}/sign-out", None, stages=_AT_ANY_STAGE)
+async def submit_sign_out(visit: visits.Visit) -> Reply:
     """Ends the session."""
-    await sign_in.sign_out(visit.app, visit.visitor, get_origin(visit.request))
-    return see_other(SIGN_IN, make_cookie(visit.app, get_cookie_name(visit.app), "", lasts_s=0))
+    await sign_in.sign_out(visit.app, visit.visitor, visits.get_origin(visit.request))
+    return see_other(visits.SIGN_IN, visits.make_cookie(visit.app, visits.get_cookie_name(visit.app), "", lasts_s=0))

@@ -10,24 +10,16 @@ from urllib.parse import urlsplit
 import msgspec
 import orjson
 
-from tollgate.catalog.brands import BRANDS
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
-from tollgate.catalog.permissions import Permission
-from tollgate.catalog.results import RESULTS
+from tollgate.catalog import brands, limits, payment_types, permissions, results
 from tollgate.connectors.masking import mask_text
 from tollgate.contract.payment_text import list_proof
-from tollgate.office.chains import Found
-from tollgate.office.showing import show_amount
-from tollgate.office.visits import Visit
+from tollgate.office import chains, showing, visits
 from tollgate.operations.journal import MESSAGE
 from tollgate.operations.routes import find_address
-from tollgate.payments.completion import list_entries
+from tollgate.payments import completion, webhooks
 from tollgate.payments.payment import Payment
-from tollgate.payments.webhooks import Delivery
-from tollgate.store import audit_log, deliveries, events, journal
+from tollgate.store import audit_log, deliveries, events, journal, payments
 from tollgate.store.journal import JournalRow
-from tollgate.store.payments import ENTRIES
 from tollgate.values import Instant, make_timed_id
 
 
@@ -42,39 +34,41 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """The messages, for people to read."""
 
 
-async def list_items(visit: Visit, found: Found) -> list[Item]:
+async def list_items(visit: visits.Visit, found: chains.Found) -> list[Item]:
     """Lists what happened to a payment, the earliest first."""
     items = _list_own(visit, found)
     sources = [_list_entries, _list_events, _list_audit]
-    if visit.may(Permission.VIEW_MESSAGES, found.channel.id):
+    if visit.may(permissions.Permission.VIEW_MESSAGES, found.channel.id):
         sources.append(_list_journal)
     for source in sources:
         items += [item async for item in source(visit, found.payment)]
     return sorted(items, key=lambda item: item.at)
 
 
-def _list_own(visit: Visit, found: Found) -> list[Item]:
+def _list_own(visit: visits.Visit, found: chains.Found) -> list[Item]:
     """Lists what the row of the payment itself says."""
     payment = found.payment
     request = {"ndc": payment.ndc, **({"refers to": payment.referenced_id} if payment.referenced_id else {})}
-    title = f"Request: {payment.payment_type} of {show_amount(payment.money.hundredths, payment.money.currency)}"
+    title = (
+        f"Request: {payment.payment_type} of {showing.show_amount(payment.money.hundredths, payment.money.currency)}"
+    )
     items = [Item(at=payment.created_at, kind="request", title=title, facts=request)]
-    if PAYMENT_TYPES[payment.payment_type].role is not Role.SYSTEM:
+    if payment_types.PAYMENT_TYPES[payment.payment_type].role is not payment_types.Role.SYSTEM:
         items.append(Item(at=payment.created_at, kind="route", title=f"Route: {_describe_route(visit, found)}"))
     if payment.completed_at is None:
         return items
     proof = list_proof(payment.details)
     if proof:
         items.append(Item(at=payment.completed_at, kind="3-D Secure", title="3-D Secure", facts=proof))
-    result = RESULTS.get(payment.result_code)
+    result = results.RESULTS.get(payment.result_code)
     facts = {name: text for name, text in payment.details.items() if "." not in name and text}
     title = f"Result: {payment.result_code} {'' if result is None else result.description}"
     return [*items, Item(at=payment.completed_at, kind="result", title=title, facts=facts)]
 
 
-def _describe_route(visit: Visit, found: Found) -> str:
+def _describe_route(visit: visits.Visit, found: chains.Found) -> str:
     payment, channel = found.payment, found.channel
-    protocol = BRANDS[payment.brand].protocol if payment.brand in BRANDS else None
+    protocol = brands.BRANDS[payment.brand].protocol if payment.brand in brands.BRANDS else None
     if protocol is not None and protocol.value == "sepa":
         return "files for the bank, written by this host"
     address = find_address(payment.test_mode, channel.test_url, channel.live_url)
@@ -83,19 +77,21 @@ def _describe_route(visit: Visit, found: Found) -> str:
     return f"{protocol.value if protocol else payment.brand} connector to {where} ({mode}), as the channel is set today"
 
 
-async def _list_entries(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
-    for expected in list_entries(payment):
-        entry = await ENTRIES.find(visit.app.database, payment.merchant_id, expected.id)
+async def _list_entries(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:
+    for expected in completion.list_entries(payment):
+        entry = await payments.ENTRIES.find(visit.app.database, payment.merchant_id, expected.id)
         if entry is not None:
-            amount = show_amount(entry.amount, entry.currency)
+            amount = showing.show_amount(entry.amount, entry.currency)
             yield Item(
                 at=entry.posted_at, kind="ledger", title=f"Ledger: {amount} from {entry.source} to {entry.target}"
             )
 
 
-async def _list_events(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
+async def _list_events(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:
     app, merchant_id = visit.app, payment.merchant_id
-    sent = await deliveries.list_deliveries_about(app.database, merchant_id, payment.id, LIMITS.attempts_shown_max)
+    sent = await deliveries.list_deliveries_about(
+        app.database, merchant_id, payment.id, limits.LIMITS.attempts_shown_max
+    )
     ids = {delivery.event_id for delivery in sent}
     if payment.completed_at is not None:
         ids.add(make_timed_id(payment.completed_at, payment.id))
@@ -105,7 +101,9 @@ async def _list_events(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
         for delivery in sent:
             if delivery.event_id == event_id:
                 yield _describe_delivery(visit, delivery)
-        for attempt in await deliveries.list_attempts(app.database, merchant_id, event_id, LIMITS.attempts_shown_max):
+        for attempt in await deliveries.list_attempts(
+            app.database, merchant_id, event_id, limits.LIMITS.attempts_shown_max
+        ):
             answer = f"HTTP {attempt.status}" if attempt.status is not None else attempt.failure
             facts = {"endpoint": attempt.webhook_id, "time": f"{attempt.latency_ms} ms"}
             facts |= {"failure": attempt.failure} if attempt.failure else {}
@@ -113,7 +111,7 @@ async def _list_events(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
             yield Item(at=attempt.attempted_at, kind="delivery", title=f"Delivery attempt: {answer}", facts=facts)
 
 
-def _describe_delivery(visit: Visit, delivery: Delivery) -> Item:
+def _describe_delivery(visit: visits.Visit, delivery: webhooks.Delivery) -> Item:
     webhook = visit.app.merchants.find_webhook(delivery.merchant_id, delivery.webhook_id)
     # Only the host: the rest of an address may hold a key of the receiver.
     target = urlsplit(delivery.url or (webhook.url if webhook else "")).hostname or delivery.webhook_id
@@ -121,18 +119,18 @@ def _describe_delivery(visit: Visit, delivery: Delivery) -> Item:
     return Item(at=delivery.queued_at, kind="delivery", title=title, facts={"endpoint": target})
 
 
-async def _list_audit(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
+async def _list_audit(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:
     # The audit log has the time of the wall clock, and a test host may have moved the time of payments.
     moved = visit.app.clock.now() - visit.app.clock.wall()
     found = await audit_log.list_entries_about(
-        visit.app.database, payment.merchant_id, payment.id, LIMITS.journal_shown
+        visit.app.database, payment.merchant_id, payment.id, limits.LIMITS.journal_shown
     )
     for entry in found:
         yield Item(at=entry.at + moved, kind="person", title=f"{entry.user_name}: {entry.action}", facts=entry.details)
 
 
-async def _list_journal(visit: Visit, payment: Payment) -> AsyncIterator[Item]:
-    db, merchant_id, limit = visit.app.database, payment.merchant_id, LIMITS.journal_shown
+async def _list_journal(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:
+    db, merchant_id, limit = visit.app.database, payment.merchant_id, limits.LIMITS.journal_shown
     rows = {row.id: row for row in await journal.list_messages(db, merchant_id, payment.id, limit)}
     rows |= {row.id: row for row in await journal.list_by_ndc(db, merchant_id, payment.ndc, limit)}
     if payment.registration_id:

@@ -8,30 +8,28 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.permissions import ApprovalKind, Permission
+from tollgate.catalog import audit_actions, permissions
 from tollgate.catalog.scopes import SCOPE_ROWS
 from tollgate.contract.tokens import TokenTerms, read_overlap, read_token_terms
 from tollgate.flows import tokens
-from tollgate.office import approvals
-from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found
+from tollgate.office import approvals, visits
 from tollgate.payments.merchants import Credential
 from tollgate.store.audit_log import list_last_times
 from tollgate.values import Instant
 from tollgate.vault.tokens import open_token, show_token
 from tollgate.web.request import Reply
 
-ROUTES = OfficeRoutes()
-_PATH = f"{OF_MERCHANT}/tokens"
-_MAY = Permission.MANAGE_TOKENS
+ROUTES = visits.OfficeRoutes()
+_PATH = f"{visits.OF_MERCHANT}/tokens"
+_MAY = permissions.Permission.MANAGE_TOKENS
 _NO_END = "0"
 
 
-def _list_sent(visit: Visit, name: str) -> list[str]:
+def _list_sent(visit: visits.Visit, name: str) -> list[str]:
     return [value for sent, value in visit.request.pairs if sent == name and value]
 
 
-def _reaches(visit: Visit, channel_ids: tuple[str, ...]) -> bool:
+def _reaches(visit: visits.Visit, channel_ids: tuple[str, ...]) -> bool:
     """Tells whether the user may manage a token for these channels; without any, it is one for the whole merchant."""
     return all(visit.may(_MAY, each) for each in channel_ids or ("",))
 
@@ -46,22 +44,22 @@ def get_state(token: Credential, now: Instant) -> tuple[str, str]:
 
 
 @ROUTES.add("GET", _PATH, _MAY, needs_confirmation=True)
-async def show_tokens(visit: Visit) -> Reply:
+async def show_tokens(visit: visits.Visit) -> Reply:
     """Lists the access tokens, without the tokens themselves."""
     merchant_id, now = visit.get_merchant().id, visit.app.clock.now()
-    shown = await list_last_times(visit.app.database, merchant_id, AuditAction.TOKEN_VIEWED)
+    shown = await list_last_times(visit.app.database, merchant_id, audit_actions.AuditAction.TOKEN_VIEWED)
     found = [each for each in await tokens.list_tokens(visit.app, merchant_id) if _reaches(visit, each.channel_ids)]
     rows = [(each, get_state(each, now), shown.get(each.id)) for each in found]
     return visit.render("tokens.html", title="Access tokens", rows=rows, **_list_choices(visit))
 
 
-def _list_choices(visit: Visit) -> dict[str, Any]:
+def _list_choices(visit: visits.Visit) -> dict[str, Any]:
     own = visit.list_channels(_MAY)
     return {"scope_rows": SCOPE_ROWS, "channels": own, "names": {each.id: each.name for each in own}}
 
 
 @ROUTES.add("POST", _PATH, _MAY, needs_confirmation=True)
-async def submit_token(visit: Visit) -> Reply:
+async def submit_token(visit: visits.Visit) -> Reply:
     """Makes a token, or asks a second person first."""
     fields = {
         "label": visit.find("label"),
@@ -81,7 +79,7 @@ async def submit_token(visit: Visit) -> Reply:
     )
 
 
-def _read_terms(visit: Visit, fields: Mapping[str, str]) -> TokenTerms:
+def _read_terms(visit: visits.Visit, fields: Mapping[str, str]) -> TokenTerms:
     scopes, channel_ids = (list(filter(None, fields[name].split(","))) for name in ("scopes", "channels"))
     own = {each.id for each in visit.list_channels(_MAY)}
     terms = read_token_terms(
@@ -92,46 +90,46 @@ def _read_terms(visit: Visit, fields: Mapping[str, str]) -> TokenTerms:
     return terms
 
 
-@approvals.declare_action("make access token", ApprovalKind.TOKEN, _MAY)
-async def make_token(visit: Visit, fields: Mapping[str, str]) -> str:
+@approvals.declare_action("make access token", permissions.ApprovalKind.TOKEN, _MAY)
+async def make_token(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes a token, which is shown on request and never told here."""
     terms = _read_terms(visit, fields)
     new = tokens.make_token(visit.app, visit.get_merchant().id, terms)
-    await visit.record(AuditAction.TOKEN_ADDED, new.credential.id, **fields)
+    await visit.record(audit_actions.AuditAction.TOKEN_ADDED, new.credential.id, **fields)
     await tokens.insert_token(visit.app, new)
     return f"The access token {terms.label or new.credential.id} was made. Show it when you need it."
 
 
-async def _get_token(visit: Visit, token_id: str) -> Credential:
+async def _get_token(visit: visits.Visit, token_id: str) -> Credential:
     found = await tokens.list_tokens(visit.app, visit.get_merchant().id)
     token = next((each for each in found if each.id == token_id and _reaches(visit, each.channel_ids)), None)
     if token is None:
-        raise make_not_found("access token")
+        raise visits.make_not_found("access token")
     return token
 
 
-def _render_token(visit: Visit, token: Credential, clear: str = "") -> Reply:
+def _render_token(visit: visits.Visit, token: Credential, clear: str = "") -> Reply:
     state = get_state(token, visit.app.clock.now())
     title = token.label or "Access token"
     return visit.render("token.html", title=title, token=token, state=state, clear=clear, **_list_choices(visit))
 
 
 @ROUTES.add("GET", f"{_PATH}/{{id}}", _MAY, needs_confirmation=True)
-async def show_token_page(visit: Visit) -> Reply:
+async def show_token_page(visit: visits.Visit) -> Reply:
     """Shows the terms of one token, and what can be done with it."""
     return _render_token(visit, await _get_token(visit, visit.names[0]))
 
 
 @ROUTES.add("POST", f"{_PATH}/{{id}}/show", _MAY, needs_confirmation=True)
-async def show_clear_token(visit: Visit) -> Reply:
+async def show_clear_token(visit: visits.Visit) -> Reply:
     """Shows the token in clear, which the audit log records before."""
     token = await _get_token(visit, visit.names[0])
-    await visit.record(AuditAction.TOKEN_VIEWED, token.id, label=token.label)
+    await visit.record(audit_actions.AuditAction.TOKEN_VIEWED, token.id, label=token.label)
     return _render_token(visit, token, show_token(open_token(token, visit.app.keyring)))
 
 
 @ROUTES.add("POST", f"{_PATH}/{{id}}", _MAY, needs_confirmation=True)
-async def submit_token_changes(visit: Visit) -> Reply:
+async def submit_token_changes(visit: visits.Visit) -> Reply:
     """Changes label, scopes and end of a token; to allow it more may need a second person."""
     token = await _get_token(visit, visit.names[0])
     scopes = ",".join(_list_sent(visit, "scopes"))
@@ -148,7 +146,7 @@ async def submit_token_changes(visit: Visit) -> Reply:
     return await approvals.perform(visit, change_token, fields, back=back, subject=token.id, summary=summary)
 
 
-def _read_changes(visit: Visit, token: Credential, fields: Mapping[str, str]) -> TokenTerms:
+def _read_changes(visit: visits.Visit, token: Credential, fields: Mapping[str, str]) -> TokenTerms:
     days, scopes = fields["expires_days"], list(filter(None, fields["scopes"].split(",")))
     now = visit.app.clock.now()
     terms = read_token_terms(fields["label"], scopes, (), "" if days == _NO_END else days, own=(), now=now)
@@ -161,19 +159,19 @@ def _widens(token: Credential, terms: TokenTerms) -> bool:
     return has_more or ends_later
 
 
-@approvals.declare_action("change access token", ApprovalKind.TOKEN, _MAY)
-async def change_token(visit: Visit, fields: Mapping[str, str]) -> str:
+@approvals.declare_action("change access token", permissions.ApprovalKind.TOKEN, _MAY)
+async def change_token(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Changes the terms of a token."""
     token = await _get_token(visit, fields["token"])
     await visit.record(
-        AuditAction.TOKEN_CHANGED, token.id, **{name: fields[name] for name in fields if name != "token"}
+        audit_actions.AuditAction.TOKEN_CHANGED, token.id, **{name: fields[name] for name in fields if name != "token"}
     )
     await tokens.change_token(visit.app, token, _read_changes(visit, token, fields))
     return "The access token was changed."
 
 
 @ROUTES.add("POST", f"{_PATH}/{{id}}/rotate", _MAY, needs_confirmation=True)
-async def submit_rotation(visit: Visit) -> Reply:
+async def submit_rotation(visit: visits.Visit) -> Reply:
     """Makes a token that follows this one, or asks a second person first."""
     token = await _get_token(visit, visit.names[0])
     hours = visit.find("overlap_hours")
@@ -188,11 +186,11 @@ async def submit_rotation(visit: Visit) -> Reply:
     )
 
 
-@approvals.declare_action("rotate access token", ApprovalKind.TOKEN, _MAY)
-async def rotate_token(visit: Visit, fields: Mapping[str, str]) -> str:
+@approvals.declare_action("rotate access token", permissions.ApprovalKind.TOKEN, _MAY)
+async def rotate_token(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes the token that follows another."""
     token = await _get_token(visit, fields["token"])
-    await visit.record(AuditAction.TOKEN_ROTATED, token.id, hours=fields["overlap_hours"])
+    await visit.record(audit_actions.AuditAction.TOKEN_ROTATED, token.id, hours=fields["overlap_hours"])
     new = await tokens.rotate_token(visit.app, token, read_overlap(fields["overlap_hours"]))
     return (
         f"The access token {new.credential.label or new.credential.id} follows the old one. Show it when you need it."
@@ -200,9 +198,9 @@ async def rotate_token(visit: Visit, fields: Mapping[str, str]) -> str:
 
 
 @ROUTES.add("POST", f"{_PATH}/{{id}}/revoke", _MAY, needs_confirmation=True)
-async def submit_revocation(visit: Visit) -> Reply:
+async def submit_revocation(visit: visits.Visit) -> Reply:
     """Takes a token away at once."""
     token = await _get_token(visit, visit.names[0])
-    await visit.record(AuditAction.TOKEN_REVOKED, token.id, label=token.label)
+    await visit.record(audit_actions.AuditAction.TOKEN_REVOKED, token.id, label=token.label)
     await tokens.revoke_token(visit.app, token)
     return visit.go(f"{visit.base}/tokens", f"The access token {token.label or token.id} is revoked.")

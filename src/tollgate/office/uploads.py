@@ -10,8 +10,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.office.visits import Visit, get_cookie_name, read_cookie
 from tollgate.operations.app import App
 from tollgate.values import Instant, Secret
-from tollgate.vault import passwords
-from tollgate.vault.signing import make_mac
+from tollgate.vault import passwords, signing
 from tollgate.web.parsing import Head
 from tollgate.web.request import LargeBody
 
@@ -36,7 +35,7 @@ def may_upload(head: Head, app: App) -> bool:
 
 
 def _sign(app: App, token_hash: bytes, ends_at: Instant) -> str:
-    return make_mac(_PURPOSE, [token_hash.hex(), ends_at], app.keyring).hex()
+    return signing.make_mac(_PURPOSE, [token_hash.hex(), ends_at], app.keyring).hex()
 
 
 EVIDENCE_BODY = LargeBody(LIMITS.evidence_bytes_max, may_upload)

@@ -6,8 +6,7 @@ Who may change whom is decided in `flows`.
 from collections.abc import Callable
 from typing import Any
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.permissions import PERMISSION_ROWS, Permission, Role
+from tollgate.catalog import limits, permissions
 from tollgate.flows import sign_in, users
 from tollgate.flows.users import Authority, Given, Listed
 from tollgate.office.visits import OF_MERCHANT, OFFICE, OfficeRoutes, PageHandler, Visit, refuse_field
@@ -18,7 +17,7 @@ from tollgate.vault.passwords import show_password
 from tollgate.web.request import Reply
 
 ROUTES = OfficeRoutes()
-_MANAGE = Permission.MANAGE_USERS
+_MANAGE = permissions.Permission.MANAGE_USERS
 
 
 def _add(method: str, path: str, *, needs_confirmation: bool = False) -> Callable[[PageHandler], PageHandler]:
@@ -53,8 +52,8 @@ async def show_users(visit: Visit) -> Reply:
     return visit.render(
         "users.html",
         title="Users" if visit.merchant else "Users of this host",
-        rows=rows[: LIMITS.office_page],
-        after=rows[LIMITS.office_page - 1].user.name if len(rows) > LIMITS.office_page else "",
+        rows=rows[: limits.LIMITS.office_page],
+        after=rows[limits.LIMITS.office_page - 1].user.name if len(rows) > limits.LIMITS.office_page else "",
         is_platform=by.is_platform,
         is_confirmed=sign_in.is_confirmed(visit.app, visit.session),
         **_list_choices(visit, by),
@@ -65,13 +64,22 @@ def _list_choices(visit: Visit, by: Authority) -> dict[str, Any]:
     """Returns what the forms offer: roles within the reader's own, and where they may count."""
     merchant_id = _get_merchant_id(visit)
     names = {str(each.id): each.name for each in visit.list_channels(_MANAGE)} if visit.merchant else {}
-    lowest = [Grant(user_id="", merchant_id=merchant_id, channel_id=each, role=Role.VIEWER) for each in ("", *names)]
+    lowest = [
+        Grant(user_id="", merchant_id=merchant_id, channel_id=each, role=permissions.Role.VIEWER)
+        for each in ("", *names)
+    ]
     merchants = visit.app.merchants.list_merchants() if by.is_platform else []
     return {
         "base": _get_base(visit),
         "places": [(each.channel_id, names.get(each.channel_id, "All channels")) for each in lowest if by.covers(each)],
-        "roles": [role for role in Role if role is not Role.PLATFORM or (by.is_platform and not merchant_id)],
-        "permission_rows": [row for row in PERMISSION_ROWS if by.is_platform or row.roles != {Role.PLATFORM}],
+        "roles": [
+            role
+            for role in permissions.Role
+            if role is not permissions.Role.PLATFORM or (by.is_platform and not merchant_id)
+        ],
+        "permission_rows": [
+            row for row in permissions.PERMISSION_ROWS if by.is_platform or row.roles != {permissions.Role.PLATFORM}
+        ],
         "channel_names": names,
         "merchant_names": {merchant.id: merchant.name for merchant in merchants},
     }
@@ -80,11 +88,11 @@ def _list_choices(visit: Visit, by: Authority) -> dict[str, Any]:
 def _read_grant(visit: Visit, user_id: str = "") -> Grant:
     """Reads a role: on a merchant's page for it or a channel, on the host's for the chosen merchant or the host."""
     try:
-        role = Role(visit.find("role"))
+        role = permissions.Role(visit.find("role"))
         limit = read_hundredths(visit.find("refund_limit")) if visit.find("refund_limit") else None
     except ValueError:
         raise refuse_field("role", "and limit: please choose a role, and write the limit like 1000.00") from None
-    merchant_id = _get_merchant_id(visit) or ("" if role is Role.PLATFORM else visit.find("merchant"))
+    merchant_id = _get_merchant_id(visit) or ("" if role is permissions.Role.PLATFORM else visit.find("merchant"))
     return Grant(
         user_id=user_id, merchant_id=merchant_id, channel_id=visit.find("channel"), role=role, refund_limit=limit
     )

@@ -12,18 +12,14 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from tollgate.catalog import codes, results
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.permissions import Permission
+from tollgate.catalog import audit_actions, codes, permissions, results
 from tollgate.flows import sign_in
 from tollgate.flows.sign_in import Origin, Visitor
-from tollgate.office.navigation import HOST_SECTIONS, list_sections
-from tollgate.office.showing import FILTERS
+from tollgate.office import navigation, showing
 from tollgate.operations import audit_log
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
-from tollgate.payments.merchants import Channel, Merchant
-from tollgate.payments.users import Grant, Session, Stage, User, may
+from tollgate.payments import merchants, users
 from tollgate.values import Fault, Forbidden, Instant, InvalidParameters, NotFound, Refusal, Secret, to_instant
 from tollgate.vault import passwords
 from tollgate.web.pages.rendering import Pages, StaticFiles
@@ -41,7 +37,7 @@ _FORM_TOKEN_HEADER = b"x-form-token"
 _NOTICE = "notice"
 _NOTICE_LENGTH_MAX = 500
 
-PAGES = Pages(Path(__file__).parent / "pages", FILTERS)
+PAGES = Pages(Path(__file__).parent / "pages", showing.FILTERS)
 FILES = StaticFiles(Path(__file__).parent / "files", f"{OFFICE}/files")
 
 
@@ -93,18 +89,18 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     app: App
     visitor: Visitor
     form_token: str
-    merchant: Merchant | None = None
+    merchant: merchants.Merchant | None = None
 
     @property
-    def user(self) -> User:
+    def user(self) -> users.User:
         return self.visitor.user
 
     @property
-    def session(self) -> Session:
+    def session(self) -> users.Session:
         return self.visitor.session
 
     @property
-    def grants(self) -> tuple[Grant, ...]:
+    def grants(self) -> tuple[users.Grant, ...]:
         return self.visitor.grants
 
     @property
@@ -117,21 +113,23 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """Returns the beginning of the paths of this merchant's pages."""
         return f"{OFFICE}/merchants/{self.get_merchant().id}"
 
-    def get_merchant(self) -> Merchant:
+    def get_merchant(self) -> merchants.Merchant:
         if self.merchant is None:
             raise LookupError("the page belongs to no merchant")
         return self.merchant
 
-    def may(self, permission: Permission, channel_id: str | None = None) -> bool:
+    def may(self, permission: permissions.Permission, channel_id: str | None = None) -> bool:
         """Tells whether the user has a permission for this merchant, or for one of its channels."""
-        return may(self.grants, permission, self.merchant.id if self.merchant else None, channel_id)
+        return users.may(self.grants, permission, self.merchant.id if self.merchant else None, channel_id)
 
-    def check(self, permission: Permission, channel_id: str | None = None) -> None:
+    def check(self, permission: permissions.Permission, channel_id: str | None = None) -> None:
         """Refuses a user without this permission; handlers call it with the channel of what they found."""
         if not self.may(permission, channel_id):
             raise Forbidden(results.get_result(codes.UNAUTHENTICATED), f"your role does not allow you to {permission}")
 
-    def list_channels(self, permission: Permission = Permission.VIEW_PAYMENTS) -> list[Channel]:
+    def list_channels(
+        self, permission: permissions.Permission = permissions.Permission.VIEW_PAYMENTS
+    ) -> list[merchants.Channel]:
         """Lists the channels of the merchant for which the user has a permission."""
         channels = self.app.merchants.list_channels(self.get_merchant().id)
         return [channel for channel in channels if self.may(permission, channel.id)]
@@ -140,7 +138,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """Finds a field of the form or of the query; empty if it was not sent."""
         return self.request.find(name).strip()
 
-    async def record(self, action: AuditAction, subject: str = "", /, **details: str) -> None:
+    async def record(self, action: audit_actions.AuditAction, subject: str = "", /, **details: str) -> None:
         """Writes a line of the audit log; call it before the action that it records."""
         await audit_log.record(
             self.app.database,
@@ -166,9 +164,11 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             notice=notice,
             path=self.request.path,
             now=self.app.clock.now(),
-            sections=list_sections(self.merchant, self.grants, is_live=self.app.is_live),
+            sections=navigation.list_sections(self.merchant, self.grants, is_live=self.app.is_live),
             merchants=list_merchants(self.app, self.grants),
-            host_sections=HOST_SECTIONS if may(self.grants, Permission.MANAGE_HOST) else (),
+            host_sections=navigation.HOST_SECTIONS
+            if users.may(self.grants, permissions.Permission.MANAGE_HOST)
+            else (),
             file=FILES.get_path,
             **values,
         )
@@ -185,9 +185,13 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         return see_other(path, make_cookie(self.app, get_cookie_name(self.app, _NOTICE), text, lasts_s=60))
 
 
-def list_merchants(app: App, grants: tuple[Grant, ...]) -> list[Merchant]:
+def list_merchants(app: App, grants: tuple[users.Grant, ...]) -> list[merchants.Merchant]:
     """Lists the merchants whose pages the user may see."""
-    return [each for each in app.merchants.list_merchants() if may(grants, Permission.VIEW_PAYMENTS, each.id)]
+    return [
+        each
+        for each in app.merchants.list_merchants()
+        if users.may(grants, permissions.Permission.VIEW_PAYMENTS, each.id)
+    ]
 
 
 def refuse_field(name: str, message: str) -> InvalidParameters:
@@ -220,9 +224,9 @@ class OfficeRow(msgspec.Struct, frozen=True, kw_only=True):
 
     method: str
     path: str
-    permission: Permission | None
+    permission: permissions.Permission | None
     """It is None for what every signed-in user may do."""
-    stages: frozenset[Stage] = frozenset({Stage.SIGNED_IN})
+    stages: frozenset[users.Stage] = frozenset({users.Stage.SIGNED_IN})
     needs_confirmation: bool = False
     """The user must have given the second factor within the last minutes."""
 
@@ -238,9 +242,9 @@ class OfficeRoutes(list[RouteRow]):
         self,
         method: str,
         path: str,
-        permission: Permission | None,
+        permission: permissions.Permission | None,
         *,
-        stages: frozenset[Stage] = frozenset({Stage.SIGNED_IN}),
+        stages: frozenset[users.Stage] = frozenset({users.Stage.SIGNED_IN}),
         needs_confirmation: bool = False,
         takes_bytes: bool = False,
         operation: str = "",
@@ -315,7 +319,7 @@ async def answer_visit(row: OfficeRow, handler: PageHandler, request: Request, a
         return _render_refusal(refusal, app, visit)
 
 
-_STAGE_PAGES = {Stage.SECOND_FACTOR: SECOND_FACTOR, Stage.SETTING_UP: SET_UP, Stage.SIGNED_IN: OFFICE}
+_STAGE_PAGES = {users.Stage.SECOND_FACTOR: SECOND_FACTOR, users.Stage.SETTING_UP: SET_UP, users.Stage.SIGNED_IN: OFFICE}
 
 
 def _choose_return(visit: Visit, row: OfficeRow) -> str:
@@ -326,7 +330,7 @@ def _choose_return(visit: Visit, row: OfficeRow) -> str:
     return "/".join(visit.request.path.split("/")[:words])
 
 
-def _get_merchant(visit: Visit, merchant_id: str) -> Merchant:
+def _get_merchant(visit: Visit, merchant_id: str) -> merchants.Merchant:
     """A merchant that the user has no role for is as unknown as one that does not exist."""
     merchant = visit.app.merchants.find_merchant(merchant_id)
     if merchant is None or not any(grant.reaches(merchant.id) for grant in visit.grants):
@@ -351,7 +355,7 @@ def _render_refusal(refusal: Refusal, app: App, visit: Visit | None = None) -> R
     faults = refusal.faults if isinstance(refusal, InvalidParameters) else ()
     text = "" if faults else refusal.detail or refusal.result.description
     values, title = {"text": text, "faults": faults}, _TITLES.get(refusal.status, "Not done")
-    if visit is not None and visit.session.stage is Stage.SIGNED_IN:
+    if visit is not None and visit.session.stage is users.Stage.SIGNED_IN:
         return visit.render(
             "refused.html", title=_TITLES.get(refusal.status, "Not done"), status=refusal.status, **values
         )

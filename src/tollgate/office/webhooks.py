@@ -5,25 +5,22 @@ Everything is done by the flows that the interface uses.
 
 from collections.abc import Mapping
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.permissions import ApprovalKind, Permission
+from tollgate.catalog import audit_actions, permissions
 from tollgate.contract import webhooks as contract
 from tollgate.contract.fields import Pairs
 from tollgate.flows import webhooks
-from tollgate.office import approvals
-from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found, refuse_field
+from tollgate.office import approvals, visits
 from tollgate.operations.webhooks import open_webhook
 from tollgate.payments.webhooks import Webhook, WebhookState
-from tollgate.store import opening
+from tollgate.store import deliveries, opening
 from tollgate.store import webhooks as store_webhooks
-from tollgate.store.deliveries import list_backlogs
 from tollgate.values import HOUR, SECOND
 from tollgate.vault.webhooks import show_secrets
 from tollgate.web.request import Reply
 
-ROUTES = OfficeRoutes()
-PATH = f"{OF_MERCHANT}/webhooks"
-MAY = Permission.MANAGE_WEBHOOKS
+ROUTES = visits.OfficeRoutes()
+PATH = f"{visits.OF_MERCHANT}/webhooks"
+MAY = permissions.Permission.MANAGE_WEBHOOKS
 _UNSEEN = "webhook_secrets_unseen."
 """The prefix of settings that name who may see the new secrets of an endpoint, once."""
 STATE_TONES = {WebhookState.ACTIVE: "good", WebhookState.PAUSED: "open", WebhookState.INACTIVE: "open"}
@@ -55,26 +52,26 @@ def _make_label(name: str) -> str:
     return "URL" if name == "url" else text[0].upper() + text[1:]
 
 
-def _take_pairs(visit: Visit, *, is_new: bool) -> Pairs:
+def _take_pairs(visit: visits.Visit, *, is_new: bool) -> Pairs:
     """Returns the terms as a request sends them; what a new endpoint leaves empty is left to its default."""
     names = {*contract.TERMS, *([contract.SECRET] if is_new else [])}
     sent = [(name, value.strip()) for name, value in visit.request.pairs if name in names]
     return [(name, value) for name, value in sent if value or not is_new]
 
 
-async def get_webhook(visit: Visit, webhook_id: str) -> Webhook:
+async def get_webhook(visit: visits.Visit, webhook_id: str) -> Webhook:
     """Returns an endpoint that the user may manage; the listener of a command is none."""
     found = await store_webhooks.find_webhook(visit.app.database, visit.get_merchant().id, webhook_id)
     if found is None or found.is_listener or not visit.may(MAY, found.channel_id or ""):
-        raise make_not_found("webhook")
+        raise visits.make_not_found("webhook")
     return found
 
 
 @ROUTES.add("GET", PATH, MAY)
-async def show_webhooks(visit: Visit) -> Reply:
+async def show_webhooks(visit: visits.Visit) -> Reply:
     """Lists the endpoints with their states and what waits for them."""
     merchant_id = visit.get_merchant().id
-    backlogs = await list_backlogs(visit.app.database, merchant_id)
+    backlogs = await deliveries.list_backlogs(visit.app.database, merchant_id)
     found = await store_webhooks.list_webhooks(visit.app.database, merchant_id)
     rows = [
         (each, *backlogs.get(each.id, (0, None)))
@@ -91,20 +88,22 @@ async def show_webhooks(visit: Visit) -> Reply:
     )
 
 
-def _list_channel_choices(visit: Visit) -> list[tuple[str, str]]:
+def _list_channel_choices(visit: visits.Visit) -> list[tuple[str, str]]:
     own = [(str(each.id), each.name) for each in visit.list_channels(MAY)]
     return [("", "all channels"), *own] if visit.may(MAY, "") else own
 
 
 @ROUTES.add("POST", PATH, MAY, needs_confirmation=True)
-async def submit_webhook(visit: Visit) -> Reply:
+async def submit_webhook(visit: visits.Visit) -> Reply:
     """Adds an endpoint, whose secrets wait to be shown to the user once."""
     terms = contract.read_terms(_take_pairs(visit, is_new=True), is_new=True)
     channel_id = visit.find("entity_id")
     visit.check(MAY, channel_id)
     if channel_id and channel_id not in dict(_list_channel_choices(visit)):
-        raise refuse_field("entity_id", "must be a channel of this merchant")
-    await visit.record(AuditAction.WEBHOOK_CHANGED, "", change="added", url=terms["url"], channel=channel_id)
+        raise visits.refuse_field("entity_id", "must be a channel of this merchant")
+    await visit.record(
+        audit_actions.AuditAction.WEBHOOK_CHANGED, "", change="added", url=terms["url"], channel=channel_id
+    )
     new = await webhooks.add_webhook(visit.app, visit.get_merchant().id, **terms, channel_id=channel_id or None)
     await opening.put_setting(visit.app.database, _UNSEEN + new.webhook.id, visit.user.name)
     await visit.app.merchants.refresh(visit.app.database)
@@ -112,13 +111,13 @@ async def submit_webhook(visit: Visit) -> Reply:
 
 
 @ROUTES.add("GET", f"{PATH}/{{id}}", MAY)
-async def show_webhook(visit: Visit) -> Reply:
+async def show_webhook(visit: visits.Visit) -> Reply:
     """Shows an endpoint, its terms and what can be done with it."""
     return await _render(visit, await get_webhook(visit, visit.names[0]))
 
 
-async def _render(visit: Visit, webhook: Webhook, secrets: tuple[str, str] | None = None) -> Reply:
-    backlogs = await list_backlogs(visit.app.database, webhook.merchant_id)
+async def _render(visit: visits.Visit, webhook: Webhook, secrets: tuple[str, str] | None = None) -> Reply:
+    backlogs = await deliveries.list_backlogs(visit.app.database, webhook.merchant_id)
     seen_by = await opening.get_setting(visit.app.database, _UNSEEN + webhook.id)
     return visit.render(
         "webhook_page.html",
@@ -132,16 +131,16 @@ async def _render(visit: Visit, webhook: Webhook, secrets: tuple[str, str] | Non
     )
 
 
-async def _record(visit: Visit, webhook: Webhook, change: str, **details: str) -> None:
-    await visit.record(AuditAction.WEBHOOK_CHANGED, webhook.id, change=change, **details)
+async def _record(visit: visits.Visit, webhook: Webhook, change: str, **details: str) -> None:
+    await visit.record(audit_actions.AuditAction.WEBHOOK_CHANGED, webhook.id, change=change, **details)
 
 
-def _make_path(visit: Visit, webhook: Webhook) -> str:
+def _make_path(visit: visits.Visit, webhook: Webhook) -> str:
     return f"{visit.base}/webhooks/{webhook.id}"
 
 
 @ROUTES.add("POST", f"{PATH}/{{id}}", MAY)
-async def submit_changes(visit: Visit) -> Reply:
+async def submit_changes(visit: visits.Visit) -> Reply:
     """Changes the terms of an endpoint; with another address it is inactive until it is tested."""
     webhook = await get_webhook(visit, visit.names[0])
     terms = contract.read_terms(_take_pairs(visit, is_new=False), is_new=False)
@@ -153,7 +152,7 @@ async def submit_changes(visit: Visit) -> Reply:
 
 
 @ROUTES.add("POST", f"{PATH}/{{id}}/test", MAY)
-async def submit_test(visit: Visit) -> Reply:
+async def submit_test(visit: visits.Visit) -> Reply:
     """Sends the test event, and tells what came of it."""
     webhook = await get_webhook(visit, visit.names[0])
     await _record(visit, webhook, "tested")
@@ -165,7 +164,7 @@ async def submit_test(visit: Visit) -> Reply:
 
 
 @ROUTES.add("POST", f"{PATH}/{{id}}/rotate", MAY, needs_confirmation=True)
-async def submit_rotation(visit: Visit) -> Reply:
+async def submit_rotation(visit: visits.Visit) -> Reply:
     """Makes new secrets, or asks a second person first."""
     webhook = await get_webhook(visit, visit.names[0])
     overlap = visit.find("overlap")
@@ -181,8 +180,8 @@ async def submit_rotation(visit: Visit) -> Reply:
     )
 
 
-@approvals.declare_action("rotate webhook secrets", ApprovalKind.KEY_ROTATION, MAY)
-async def rotate_secrets(visit: Visit, fields: Mapping[str, str]) -> str:
+@approvals.declare_action("rotate webhook secrets", permissions.ApprovalKind.KEY_ROTATION, MAY)
+async def rotate_secrets(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes new secrets, which only the user who asked for them is shown."""
     webhook = await get_webhook(visit, fields["webhook"])
     overlap_hours, _ = contract.read_rotation([("overlap", fields["overlap"])])
@@ -194,12 +193,12 @@ async def rotate_secrets(visit: Visit, fields: Mapping[str, str]) -> str:
 
 
 @ROUTES.add("POST", f"{PATH}/{{id}}/secrets", MAY, needs_confirmation=True)
-async def show_new_secrets(visit: Visit) -> Reply:
+async def show_new_secrets(visit: visits.Visit) -> Reply:
     """Shows the new secrets once, to the user who made them."""
     webhook = await get_webhook(visit, visit.names[0])
-    await visit.record(AuditAction.WEBHOOK_SECRETS_VIEWED, webhook.id)
+    await visit.record(audit_actions.AuditAction.WEBHOOK_SECRETS_VIEWED, webhook.id)
     if not await opening.replace_setting(visit.app.database, _UNSEEN + webhook.id, visit.user.name, ""):
-        raise refuse_field("secrets", "are shown once, to who made them; rotate them to get new ones")
+        raise visits.refuse_field("secrets", "are shown once, to who made them; rotate them to get new ones")
     return await _render(visit, webhook, show_secrets(open_webhook(visit.app, webhook)))
 
 
@@ -207,20 +206,20 @@ _MOVES = {"pause": WebhookState.PAUSED, "resume": WebhookState.ACTIVE}
 
 
 @ROUTES.add("POST", f"{PATH}/{{id}}/state", MAY)
-async def submit_state(visit: Visit) -> Reply:
+async def submit_state(visit: visits.Visit) -> Reply:
     """Pauses or resumes deliveries."""
     webhook, move = await get_webhook(visit, visit.names[0]), visit.find("move")
     if move not in _MOVES:
-        raise refuse_field("move", f"must be one of [{', '.join(_MOVES)}]")
+        raise visits.refuse_field("move", f"must be one of [{', '.join(_MOVES)}]")
     await _record(visit, webhook, move)
     if not await webhooks.move_webhook(visit.app, webhook, _MOVES[move]):
-        raise refuse_field("move", f"cannot be done: the webhook is {webhook.state.name.lower()}")
+        raise visits.refuse_field("move", f"cannot be done: the webhook is {webhook.state.name.lower()}")
     await visit.app.merchants.refresh(visit.app.database)
     return visit.go(_make_path(visit, webhook), f"The webhook is {_MOVES[move].name.lower()}.")
 
 
 @ROUTES.add("POST", f"{PATH}/{{id}}/remove", MAY)
-async def submit_removal(visit: Visit) -> Reply:
+async def submit_removal(visit: visits.Visit) -> Reply:
     """Removes an endpoint, and what was still to be delivered to it."""
     webhook = await get_webhook(visit, visit.names[0])
     await _record(visit, webhook, "removed", url=webhook.url)

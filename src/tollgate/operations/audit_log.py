@@ -9,12 +9,10 @@ from hmac import compare_digest
 
 import msgspec
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.card_numbers import hide_card_numbers
+from tollgate.catalog import audit_actions, card_numbers
 from tollgate.payments.users import AuditEntry
-from tollgate.store import audit_log
+from tollgate.store import audit_log, opening
 from tollgate.store.database import Database, Unavailable
-from tollgate.store.opening import add_setting, get_setting
 from tollgate.values import Clock
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.signing import make_mac
@@ -40,7 +38,7 @@ async def record(
     keyring: Keyring,
     clock: Clock,
     actor: Actor,
-    action: AuditAction,
+    action: audit_actions.AuditAction,
     *,
     subject: str = "",
     merchant_id: str = "",
@@ -48,9 +46,9 @@ async def record(
 ) -> None:
     """Appends an entry. It is tried again if another process appended one at the same moment."""
     for _ in range(_TRIES):
-        head = await get_setting(database, audit_log.AUDIT_HEAD)
+        head = await opening.get_setting(database, audit_log.AUDIT_HEAD)
         if not head:
-            await add_setting(database, audit_log.AUDIT_HEAD, _make_head(0, b"", keyring))
+            await opening.add_setting(database, audit_log.AUDIT_HEAD, _make_head(0, b"", keyring))
             continue
         number, previous = read_head(head)
         entry = AuditEntry(
@@ -71,7 +69,7 @@ async def record(
 
 
 def _clean(text: str) -> str:
-    return hide_card_numbers(text[:_TEXT_LENGTH_MAX])
+    return card_numbers.hide_card_numbers(text[:_TEXT_LENGTH_MAX])
 
 
 def _make_head(number: int, last_hash: bytes, keyring: Keyring) -> str:

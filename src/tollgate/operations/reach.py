@@ -5,8 +5,7 @@ Only tokens for certain channels are checked: all others reach everything of the
 
 from collections.abc import Iterable
 
-from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
+from tollgate.catalog import codes, results
 from tollgate.operations.app import App
 from tollgate.store import payments, registrations, schedules
 from tollgate.values import ChannelId, MerchantId, NotFound, PaymentId, is_id
@@ -23,4 +22,4 @@ async def check_reach(
             or await schedules.find_schedule(app.database, merchant_id, each)
         )
         if found is not None and found.channel_id not in channel_ids:
-            raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
+            raise NotFound(results.get_result(codes.PAYMENT_UNKNOWN))

@@ -9,17 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog.audit_actions import AuditAction
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
-from tollgate.catalog.permissions import Permission
-from tollgate.catalog.results import RESULTS
-from tollgate.catalog.test_cards import Behaviour
+from tollgate.catalog import audit_actions, limits, payment_types, permissions, results, test_cards
 from tollgate.connectors import acquiring
 from tollgate.flows import snapshots
 from tollgate.office import visits
-from tollgate.payments.order import Partner
-from tollgate.payments.payment import Outcome
+from tollgate.payments import order, payment
 from tollgate.sandbox.controls import ADVANCE_S_MAX, move_clock
 from tollgate.sandbox.directory_server import PLANNED_BEHAVIOUR
 from tollgate.store import planned_outcomes
@@ -33,7 +27,7 @@ _SNAPSHOT = f"{_PATH}/snapshots/{{name}}"
 _DELAY_S_MAX = 30
 _COUNT_MAX = 1_000
 _UNITS = {"seconds": 1, "hours": 3600, "days": 86_400}
-_OVERRIDES = {Partner.ACQUIRER: "simulator", Partner.DIRECTORY_SERVER: "directory"}
+_OVERRIDES = {order.Partner.ACQUIRER: "simulator", order.Partner.DIRECTORY_SERVER: "directory"}
 """The beginning of the names of the overrides for each partner."""
 _ANSWERS = {
     "": "arrives",
@@ -41,17 +35,21 @@ _ANSWERS = {
     "dropped": "never comes: the message is lost before the partner",
 }
 _OUTCOMES = {
-    Outcome.APPROVED: "Approved",
-    Outcome.WAITING: "Decided later",
-    Outcome.DECLINED: "Declined",
+    payment.Outcome.APPROVED: "Approved",
+    payment.Outcome.WAITING: "Decided later",
+    payment.Outcome.DECLINED: "Declined",
 }
-_TYPES = [code for code, row in PAYMENT_TYPES.items() if row.role in (Role.STARTS, Role.FOLLOWS, Role.AUTHENTICATES)]
+_TYPES = [
+    code
+    for code, row in payment_types.PAYMENT_TYPES.items()
+    if row.role in (payment_types.Role.STARTS, payment_types.Role.FOLLOWS, payment_types.Role.AUTHENTICATES)
+]
 
 
 def _group_results() -> dict[str, list[tuple[str, str]]]:
     """Returns the result codes with their meanings, by what they do to a payment."""
     groups: dict[str, list[tuple[str, str]]] = {text: [] for text in _OUTCOMES.values()}
-    for code, result in RESULTS.items():
+    for code, result in results.RESULTS.items():
         groups[_OUTCOMES[acquiring.classify(code)]].append((code, result.description))
     return groups
 
@@ -59,10 +57,10 @@ def _group_results() -> dict[str, list[tuple[str, str]]]:
 _RESULTS = _group_results()
 
 
-@ROUTES.add("GET", _PATH, Permission.USE_SIMULATOR)
+@ROUTES.add("GET", _PATH, permissions.Permission.USE_SIMULATOR)
 async def show_simulator(visit: visits.Visit) -> Reply:
     """Shows what is planned, the clock and the snapshots."""
-    channels = {channel.id: channel for channel in visit.list_channels(Permission.USE_SIMULATOR)}
+    channels = {channel.id: channel for channel in visit.list_channels(permissions.Permission.USE_SIMULATOR)}
     listed = await planned_outcomes.list_outcomes(visit.app.database, visit.get_merchant().id)
     outcomes = [(each, describe(each)) for each in listed if each.channel_id in channels]
     return visit.render(
@@ -71,15 +69,15 @@ async def show_simulator(visit: visits.Visit) -> Reply:
         channels=channels,
         outcomes=outcomes,
         results=_RESULTS,
-        behaviours=[("", "as usual"), *[(each.name, each.value) for each in Behaviour]],
+        behaviours=[("", "as usual"), *[(each.name, each.value) for each in test_cards.Behaviour]],
         channel_options=[(channel.id, channel.name) for channel in channels.values()],
-        types=[("", "all"), *[(code, f"{code} {PAYMENT_TYPES[code].label}") for code in _TYPES]],
+        types=[("", "all"), *[(code, f"{code} {payment_types.PAYMENT_TYPES[code].label}") for code in _TYPES]],
         answers=list(_ANSWERS.items()),
-        partners=Partner,
+        partners=order.Partner,
         units=list(_UNITS.items()),
         delay_max=_DELAY_S_MAX,
         count_max=_COUNT_MAX,
-        snapshots=_list_snapshots(visit) if visit.may(Permission.MANAGE_HOST) else None,
+        snapshots=_list_snapshots(visit) if visit.may(permissions.Permission.MANAGE_HOST) else None,
     )
 
 
@@ -88,9 +86,9 @@ def describe(outcome: planned_outcomes.PlannedOutcome) -> list[str]:
     told = []
     for name, value in outcome.overrides.items():
         if name == acquiring.FORCED_CODE:
-            told.append(f"{value} {RESULTS[value].description}")
+            told.append(f"{value} {results.RESULTS[value].description}")
         elif name == PLANNED_BEHAVIOUR:
-            told.append(Behaviour[value].value)
+            told.append(test_cards.Behaviour[value].value)
         elif name.endswith("Delay"):
             told.append(f"the answer comes {int(value) / 1000:g} s late")
         else:
@@ -98,24 +96,24 @@ def describe(outcome: planned_outcomes.PlannedOutcome) -> list[str]:
     return told
 
 
-@ROUTES.add("POST", f"{_PATH}/outcomes", Permission.USE_SIMULATOR)
+@ROUTES.add("POST", f"{_PATH}/outcomes", permissions.Permission.USE_SIMULATOR)
 async def plan_outcome(visit: visits.Visit) -> Reply:
     """Plans what the next messages of a channel to a partner meet."""
     channel_id, partner, payment_type = visit.find("channel"), visit.find("partner"), visit.find("type")
-    if channel_id not in {channel.id for channel in visit.list_channels(Permission.USE_SIMULATOR)}:
+    if channel_id not in {channel.id for channel in visit.list_channels(permissions.Permission.USE_SIMULATOR)}:
         raise visits.refuse_field("channel", "must be a channel that you may simulate")
-    if partner not in set(Partner):
-        raise visits.refuse_field("partner", f"must be one of [{', '.join(Partner)}]")
+    if partner not in set(order.Partner):
+        raise visits.refuse_field("partner", f"must be one of [{', '.join(order.Partner)}]")
     if payment_type not in ("", *_TYPES):
         raise visits.refuse_field("type", "must be a payment type")
     count = _read_number(visit, "count", 1, _COUNT_MAX)
-    overrides = _read_overrides(visit, Partner(partner))
+    overrides = _read_overrides(visit, order.Partner(partner))
     now = visit.app.clock.now()
     outcome = planned_outcomes.PlannedOutcome(
         merchant_id=visit.get_merchant().id,
         id=make_timed_id(now, make_id(visit.app.random_bytes)),
         channel_id=ChannelId(channel_id),
-        partner=Partner(partner),
+        partner=order.Partner(partner),
         payment_type=payment_type,
         overrides=overrides,
         planned=count,
@@ -127,7 +125,9 @@ async def plan_outcome(visit: visits.Visit) -> Reply:
     if sum(each.left > 0 for each in listed) >= planned_outcomes.SHOWN_MAX:
         raise visits.refuse_field("count", f"{planned_outcomes.SHOWN_MAX} outcomes are planned: cancel some first")
     told = "; ".join(describe(outcome))
-    await visit.record(AuditAction.SIMULATOR_CHANGED, channel_id, partner=partner, planned=told, count=str(count))
+    await visit.record(
+        audit_actions.AuditAction.SIMULATOR_CHANGED, channel_id, partner=partner, planned=told, count=str(count)
+    )
     await planned_outcomes.plan_outcome(visit.app.database, outcome)
     await visit.app.merchants.refresh(visit.app.database)
     return visit.go(f"{visit.base}/simulator", f"Planned for the next {count}: {told}.")
@@ -140,15 +140,15 @@ def _read_number(visit: visits.Visit, name: str, low: int, high: int) -> int:
     return int(text)
 
 
-def _read_overrides(visit: visits.Visit, partner: Partner) -> Mapping[str, str]:
+def _read_overrides(visit: visits.Visit, partner: order.Partner) -> Mapping[str, str]:
     overrides, who = {}, _OVERRIDES[partner]
     wanted, answer = visit.find("result"), visit.find("answer")
-    if wanted and partner is Partner.ACQUIRER:
-        if wanted not in RESULTS:
+    if wanted and partner is order.Partner.ACQUIRER:
+        if wanted not in results.RESULTS:
             raise visits.refuse_field("result", "must be a code of the result catalogue")
         overrides[acquiring.FORCED_CODE] = wanted
     elif wanted:
-        if wanted not in Behaviour.__members__:
+        if wanted not in test_cards.Behaviour.__members__:
             raise visits.refuse_field("result", "must be a behaviour of the directory server")
         overrides[PLANNED_BEHAVIOUR] = wanted
     delay_s = _read_number(visit, "delay", 0, _DELAY_S_MAX)
@@ -163,28 +163,30 @@ def _read_overrides(visit: visits.Visit, partner: Partner) -> Mapping[str, str]:
     return overrides
 
 
-@ROUTES.add("POST", f"{_PATH}/outcomes/{{id}}/cancel", Permission.USE_SIMULATOR)
+@ROUTES.add("POST", f"{_PATH}/outcomes/{{id}}/cancel", permissions.Permission.USE_SIMULATOR)
 async def cancel_outcome(visit: visits.Visit) -> Reply:
     """Takes back what is left of a planned outcome."""
     merchant_id, database = visit.get_merchant().id, visit.app.database
     outcome = await planned_outcomes.find_planned_outcome(database, merchant_id, visit.names[0])
     if outcome is None:
         raise visits.make_not_found("planned outcome")
-    visit.check(Permission.USE_SIMULATOR, outcome.channel_id)
+    visit.check(permissions.Permission.USE_SIMULATOR, outcome.channel_id)
     told = "; ".join(describe(outcome))
-    await visit.record(AuditAction.SIMULATOR_CHANGED, outcome.channel_id, cancelled=told, left=str(outcome.left))
+    await visit.record(
+        audit_actions.AuditAction.SIMULATOR_CHANGED, outcome.channel_id, cancelled=told, left=str(outcome.left)
+    )
     await planned_outcomes.cancel_outcome(database, merchant_id, outcome.id)
     return visit.go(f"{visit.base}/simulator", "Cancelled.")
 
 
-@ROUTES.add("POST", f"{_PATH}/clock", Permission.USE_SIMULATOR)
+@ROUTES.add("POST", f"{_PATH}/clock", permissions.Permission.USE_SIMULATOR)
 async def advance_clock(visit: visits.Visit) -> Reply:
     """Moves the time of the whole host forward."""
     unit = visit.find("unit")
     if unit not in _UNITS:
         raise visits.refuse_field("unit", f"must be one of [{', '.join(_UNITS)}]")
     count = _read_number(visit, "forward", 1, ADVANCE_S_MAX // _UNITS[unit])
-    await visit.record(AuditAction.CLOCK_MOVED, forward=f"{count} {unit}")
+    await visit.record(audit_actions.AuditAction.CLOCK_MOVED, forward=f"{count} {unit}")
     await move_clock(visit.app, count * _UNITS[unit])
     return visit.go(f"{visit.base}/simulator", f"The clock was moved forward by {count} {unit}.")
 
@@ -230,34 +232,34 @@ def _get_snapshot(visit: visits.Visit) -> Path:
     return path
 
 
-@ROUTES.add("POST", f"{_PATH}/snapshots", Permission.MANAGE_HOST)
+@ROUTES.add("POST", f"{_PATH}/snapshots", permissions.Permission.MANAGE_HOST)
 async def save_snapshot(visit: visits.Visit) -> Reply:
     """Saves the whole sandbox under a name, in the data folder of the host."""
     path = _locate(visit, visit.find("name"))
-    if len(_list_snapshots(visit)) >= LIMITS.snapshots_max and not path.exists():
-        raise visits.refuse_field("name", f"there are {LIMITS.snapshots_max} snapshots: delete one first")
+    if len(_list_snapshots(visit)) >= limits.LIMITS.snapshots_max and not path.exists():
+        raise visits.refuse_field("name", f"there are {limits.LIMITS.snapshots_max} snapshots: delete one first")
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    await visit.record(AuditAction.SANDBOX_SAVED, path.name)
+    await visit.record(audit_actions.AuditAction.SANDBOX_SAVED, path.name)
     rows = await snapshots.save_snapshot(visit.app, path)
     return visit.go(f"{visit.base}/simulator", f"Saved {rows} rows as {visit.find('name')}.")
 
 
-@ROUTES.add("GET", _SNAPSHOT, Permission.MANAGE_HOST)
+@ROUTES.add("GET", _SNAPSHOT, permissions.Permission.MANAGE_HOST)
 async def download_snapshot(visit: visits.Visit) -> Reply:
     """Sends the file, which is encrypted and opens with the host's key only."""
     path = _get_snapshot(visit)
-    if path.stat().st_size > LIMITS.snapshot_bytes_max:
+    if path.stat().st_size > limits.LIMITS.snapshot_bytes_max:
         raise visits.refuse_field("name", "the file is too large for a browser: copy it from the data folder")
-    await visit.record(AuditAction.SANDBOX_SAVED, path.name, download="yes")
+    await visit.record(audit_actions.AuditAction.SANDBOX_SAVED, path.name, download="yes")
     disposition = (b"content-disposition", f'attachment; filename="{path.name}"'.encode())
     return Reply(200, path.read_bytes(), _BINARY, (disposition,))
 
 
-@ROUTES.add("POST", f"{_SNAPSHOT}/load", Permission.MANAGE_HOST, needs_confirmation=True)
+@ROUTES.add("POST", f"{_SNAPSHOT}/load", permissions.Permission.MANAGE_HOST, needs_confirmation=True)
 async def load_snapshot(visit: visits.Visit) -> Reply:
     """Takes the whole sandbox back to the state of a file, for all merchants."""
     path = _get_snapshot(visit)
-    await visit.record(AuditAction.SANDBOX_LOADED, path.name)
+    await visit.record(audit_actions.AuditAction.SANDBOX_LOADED, path.name)
     rows = await snapshots.load_snapshot(visit.app, path)
     await visit.app.merchants.refresh(visit.app.database)
     is_there = visit.app.merchants.find_merchant(visit.get_merchant().id) is not None
@@ -266,10 +268,10 @@ async def load_snapshot(visit: visits.Visit) -> Reply:
     )
 
 
-@ROUTES.add("POST", f"{_SNAPSHOT}/delete", Permission.MANAGE_HOST)
+@ROUTES.add("POST", f"{_SNAPSHOT}/delete", permissions.Permission.MANAGE_HOST)
 async def delete_snapshot(visit: visits.Visit) -> Reply:
     """Deletes the file of a snapshot."""
     path = _get_snapshot(visit)
-    await visit.record(AuditAction.SANDBOX_SAVED, path.name, deleted="yes")
+    await visit.record(audit_actions.AuditAction.SANDBOX_SAVED, path.name, deleted="yes")
     path.unlink(missing_ok=True)
     return visit.go(f"{visit.base}/simulator", f"Deleted {visit.names[0]}.")

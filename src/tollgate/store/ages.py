@@ -2,9 +2,7 @@
 
 import sqlalchemy as sa
 
-from tollgate.store import schema
-from tollgate.store.database import Database
-from tollgate.store.statements import Dialect, Statement
+from tollgate.store import database, schema, statements
 from tollgate.values import Instant
 
 _AGES = {
@@ -23,16 +21,18 @@ _AGES = {
     "audit log": (schema.audit_log.c.at, None),
 }
 _OLDEST = {
-    name: Statement(sa.select(sa.func.min(age)) if where is None else sa.select(sa.func.min(age)).where(where))
+    name: statements.Statement(
+        sa.select(sa.func.min(age)) if where is None else sa.select(sa.func.min(age)).where(where)
+    )
     for name, (age, where) in _AGES.items()
 }
 _VERSIONS = {
-    Dialect.SQLITE: Statement(sa.select(sa.func.sqlite_version())),
-    Dialect.POSTGRESQL: Statement(sa.select(sa.func.version())),
+    statements.Dialect.SQLITE: statements.Statement(sa.select(sa.func.sqlite_version())),
+    statements.Dialect.POSTGRESQL: statements.Statement(sa.select(sa.func.version())),
 }
 
 
-async def list_oldest(db: Database) -> dict[str, Instant | None]:
+async def list_oldest(db: database.Database) -> dict[str, Instant | None]:
     """Returns the time of the oldest row by what it is; None where there is none."""
     found: dict[str, Instant | None] = {}
     for name, statement in _OLDEST.items():
@@ -41,8 +41,8 @@ async def list_oldest(db: Database) -> dict[str, Instant | None]:
     return found
 
 
-async def get_version(db: Database) -> str:
+async def get_version(db: database.Database) -> str:
     """Returns the name and the version of the database."""
     row = await db.fetch_one(_VERSIONS[db.dialect], {})
     text = str(row[0]) if row else ""
-    return f"SQLite {text}" if db.dialect is Dialect.SQLITE else text.partition(" on ")[0]
+    return f"SQLite {text}" if db.dialect is statements.Dialect.SQLITE else text.partition(" on ")[0]

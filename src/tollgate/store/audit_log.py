@@ -10,11 +10,9 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.users import AuditEntry
+from tollgate.store import database, opening, statements
 from tollgate.store.codec import LIMIT, Codec
-from tollgate.store.database import Database
-from tollgate.store.opening import replace_setting_writes
 from tollgate.store.schema import TEXT, WHOLE, audit_log
-from tollgate.store.statements import Statement
 from tollgate.values import Instant
 
 AUDIT_HEAD = "audit_log_head"
@@ -31,12 +29,12 @@ _CONDITIONS: Mapping[str, sa.ColumnElement[bool]] = {
     "until": audit_log.c.at < sa.bindparam("until", type_=WHOLE),
     "before": audit_log.c.number < sa.bindparam("before", type_=WHOLE),
 }
-_last_views = Statement(
+_last_views = statements.Statement(
     sa.select(audit_log.c.subject, sa.func.max(audit_log.c.at))
     .where(_CONDITIONS["merchant_id"], _CONDITIONS["action"])
     .group_by(audit_log.c.subject)
 )
-_of_subject = Statement(
+_of_subject = statements.Statement(
     ENTRIES.select(
         audit_log.c.merchant_id == sa.bindparam("merchant_id", type_=TEXT),
         audit_log.c.subject == sa.bindparam("subject", type_=TEXT),
@@ -57,30 +55,30 @@ class EntryFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @cache
-def _make_list(names: tuple[str, ...]) -> Statement:
+def _make_list(names: tuple[str, ...]) -> statements.Statement:
     where = [_CONDITIONS[name] for name in names]
-    return Statement(ENTRIES.select(*where).order_by(audit_log.c.number.desc()).limit(LIMIT))
+    return statements.Statement(ENTRIES.select(*where).order_by(audit_log.c.number.desc()).limit(LIMIT))
 
 
-async def append_entry(db: Database, entry: AuditEntry, old_head: str, new_head: str) -> bool:
+async def append_entry(db: database.Database, entry: AuditEntry, old_head: str, new_head: str) -> bool:
     """Appends an entry and moves the head; False if another process appended one since the head was read."""
-    writes = [*replace_setting_writes(AUDIT_HEAD, old_head, new_head), *_insert(entry)]
+    writes = [*opening.replace_setting_writes(AUDIT_HEAD, old_head, new_head), *_insert(entry)]
     return await db.write(writes, label="audit log")
 
 
-async def list_entries(db: Database, wanted: EntryFilter, before: int | None, limit: int) -> list[AuditEntry]:
+async def list_entries(db: database.Database, wanted: EntryFilter, before: int | None, limit: int) -> list[AuditEntry]:
     """Lists the newest entries that are wanted, below a number where there is one."""
     given = {**msgspec.structs.asdict(wanted), "before": before}
     params = {name: value for name, value in given.items() if value is not None}
     return await ENTRIES.fetch(db, _make_list(tuple(params)), {**params, "limit": limit})
 
 
-async def list_last_times(db: Database, merchant_id: str, action: str) -> dict[str, Instant]:
+async def list_last_times(db: database.Database, merchant_id: str, action: str) -> dict[str, Instant]:
     """Returns when an action was last done to each of its subjects."""
     rows = await db.fetch(_last_views, {"merchant_id": merchant_id, "action": action})
     return {str(row[0]): int(row[1]) for row in rows}
 
 
-async def list_entries_about(db: Database, merchant_id: str, subject: str, limit: int) -> list[AuditEntry]:
+async def list_entries_about(db: database.Database, merchant_id: str, subject: str, limit: int) -> list[AuditEntry]:
     """Lists the newest entries about one thing, such as a payment."""
     return await ENTRIES.fetch(db, _of_subject, {"merchant_id": merchant_id, "subject": subject, "limit": limit})

@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING, cast
 import sqlalchemy as sa
 
 from tollgate.payments.users import OFFICE_PASSWORD
-from tollgate.store import schema
-from tollgate.store.audit_log import AUDIT_HEAD
+from tollgate.store import audit_log, hot, merchants, opening, schema, statements
 from tollgate.store.codec import ZERO
 from tollgate.store.database import Database
-from tollgate.store.hot import Row
-from tollgate.store.merchants import MERCHANTS_VERSION
-from tollgate.store.opening import add_to_setting_writes
-from tollgate.store.statements import Dialect, Statement, Write
 
 if TYPE_CHECKING:
     from tollgate.store.postgres import PostgresDatabase
     from tollgate.store.sqlite import SqliteDatabase
 
-Batch = tuple[str, list[Row]]
+Batch = tuple[str, list[hot.Row]]
 """The name of a table, and some of its rows."""
 
 UNSAVED = {
@@ -41,8 +36,8 @@ UNSAVED = {
 SAVED = tuple(table for table in schema.METADATA.sorted_tables if table not in UNSAVED)
 
 KEPT_SETTINGS = (
-    AUDIT_HEAD,
-    MERCHANTS_VERSION,
+    audit_log.AUDIT_HEAD,
+    merchants.MERCHANTS_VERSION,
     f"sealed/{OFFICE_PASSWORD}",
     # The address belongs to the process that serves, and the check to the store.
     "base_url",
@@ -54,8 +49,8 @@ _is_saved_setting = sa.and_(*[schema.settings.c.name != sa.literal_column(f"'{na
 
 _FREE = (
     # A living process would count as the owner of what it does not know.
-    Write(Statement(sa.update(schema.deliveries).values(lease_owner=sa.null())), {}),
-    Write(Statement(sa.update(schema.jobs).values(lease_owner=sa.null(), leased_until=ZERO)), {}),
+    statements.Write(statements.Statement(sa.update(schema.deliveries).values(lease_owner=sa.null())), {}),
+    statements.Write(statements.Statement(sa.update(schema.jobs).values(lease_owner=sa.null(), leased_until=ZERO)), {}),
 )
 
 
@@ -63,28 +58,28 @@ def get_table(name: str) -> sa.Table:
     return schema.METADATA.tables[name]
 
 
-def select_all(table: sa.Table, dialect: Dialect) -> str:
+def select_all(table: sa.Table, dialect: statements.Dialect) -> str:
     selected = sa.select(*table.columns)
     if table is schema.settings:
         selected = selected.where(_is_saved_setting)
-    return Statement(selected).compiled_for(dialect).text
+    return statements.Statement(selected).compiled_for(dialect).text
 
 
-def delete_all(table: sa.Table, dialect: Dialect) -> str:
+def delete_all(table: sa.Table, dialect: statements.Dialect) -> str:
     deleting = sa.delete(table)
     if table is schema.settings:
         deleting = deleting.where(_is_saved_setting)
-    return Statement(deleting).compiled_for(dialect).text
+    return statements.Statement(deleting).compiled_for(dialect).text
 
 
-def list_final_writes() -> list[Write]:
+def list_final_writes() -> list[statements.Write]:
     """Returns what is written after the rows: processes notice by the version, and nothing is leased."""
-    return [*_FREE, *add_to_setting_writes(MERCHANTS_VERSION, 1)]
+    return [*_FREE, *opening.add_to_setting_writes(merchants.MERCHANTS_VERSION, 1)]
 
 
 def read_tables(database: Database, tables: Sequence[sa.Table] = SAVED) -> AsyncIterator[Batch]:
     """Yields the rows of these tables as they were at one moment, some at a time."""
-    if database.dialect is Dialect.POSTGRESQL:
+    if database.dialect is statements.Dialect.POSTGRESQL:
         from tollgate.store import copying_postgres
 
         return copying_postgres.read_tables(cast("PostgresDatabase", database), tables)
@@ -95,7 +90,7 @@ def read_tables(database: Database, tables: Sequence[sa.Table] = SAVED) -> Async
 
 async def replace_tables(database: Database, batches: AsyncIterator[Batch], tables: Sequence[sa.Table] = SAVED) -> int:
     """Replaces the rows of these tables in one transaction, beside running servers; returns how many there are now."""
-    if database.dialect is Dialect.POSTGRESQL:
+    if database.dialect is statements.Dialect.POSTGRESQL:
         from tollgate.store import copying_postgres
 
         return await copying_postgres.replace_tables(cast("PostgresDatabase", database), batches, tables)

@@ -5,27 +5,25 @@ from collections.abc import AsyncIterator, Sequence
 import asyncpg
 import sqlalchemy as sa
 
-from tollgate.store.copying import Batch, delete_all, get_table, list_final_writes, select_all
+from tollgate.store import copying, hot, postgres, postgres_faults, statements
 from tollgate.store.database import Unavailable
-from tollgate.store.hot import Row
-from tollgate.store.postgres import PostgresDatabase
-from tollgate.store.postgres_faults import FAULTS, TRIES_MAX
-from tollgate.store.statements import Dialect
 
 _ROWS_MAX = 200
 _TIMEOUT_S = 600.0
 _LOCK_TIMEOUT = "30s"
 
 
-async def read_tables(database: PostgresDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[Batch]:
+async def read_tables(database: postgres.PostgresDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[copying.Batch]:
     """Reads within one transaction, which sees nothing that is written meanwhile."""
     async with (
         database.pool.acquire() as connection,
         connection.transaction(isolation="repeatable_read", readonly=True),
     ):
         for table in tables:
-            rows: list[Row] = []
-            async for record in connection.cursor(select_all(table, Dialect.POSTGRESQL), prefetch=_ROWS_MAX):
+            rows: list[hot.Row] = []
+            async for record in connection.cursor(
+                copying.select_all(table, statements.Dialect.POSTGRESQL), prefetch=_ROWS_MAX
+            ):
                 rows.append(tuple(record))
                 if len(rows) == _ROWS_MAX:
                     yield str(table.name), rows
@@ -34,7 +32,9 @@ async def read_tables(database: PostgresDatabase, tables: Sequence[sa.Table]) ->
                 yield str(table.name), rows
 
 
-async def replace_tables(database: PostgresDatabase, batches: AsyncIterator[Batch], tables: Sequence[sa.Table]) -> int:
+async def replace_tables(
+    database: postgres.PostgresDatabase, batches: AsyncIterator[copying.Batch], tables: Sequence[sa.Table]
+) -> int:
     """Replaces all or nothing. Nobody writes meanwhile, or else rows of others would outlive the replacement."""
     written = 0
     try:
@@ -42,19 +42,21 @@ async def replace_tables(database: PostgresDatabase, batches: AsyncIterator[Batc
             transaction = await _lock(connection, tables)
             try:
                 for table in tables:
-                    await connection.execute(delete_all(table, Dialect.POSTGRESQL), timeout=_TIMEOUT_S)
+                    await connection.execute(
+                        copying.delete_all(table, statements.Dialect.POSTGRESQL), timeout=_TIMEOUT_S
+                    )
                 async for name, rows in batches:
-                    columns = [column.name for column in get_table(name).columns]
+                    columns = [column.name for column in copying.get_table(name).columns]
                     await connection.copy_records_to_table(name, records=rows, columns=columns, timeout=_TIMEOUT_S)
                     written += len(rows)
-                for write in list_final_writes():
-                    compiled = write.statement.compiled_for(Dialect.POSTGRESQL)
+                for write in copying.list_final_writes():
+                    compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
                     await connection.execute(compiled.text, *compiled.bind(write.params), timeout=_TIMEOUT_S)
             except BaseException:
                 await transaction.rollback()
                 raise
             await transaction.commit()
-    except FAULTS as fault:
+    except postgres_faults.FAULTS as fault:
         raise Unavailable(f"the tables could not be replaced ({type(fault).__name__})") from None
     return written
 
@@ -62,7 +64,7 @@ async def replace_tables(database: PostgresDatabase, batches: AsyncIterator[Batc
 async def _lock(connection: asyncpg.Connection, tables: Sequence[sa.Table]) -> asyncpg.transaction.Transaction:
     """Begins the transaction and keeps all writers off, who lock the tables in orders of their own."""
     names = ", ".join(table.name for table in tables)
-    for tries in range(TRIES_MAX):
+    for tries in range(postgres_faults.TRIES_MAX):
         transaction = connection.transaction()
         await transaction.start()
         try:
@@ -70,7 +72,7 @@ async def _lock(connection: asyncpg.Connection, tables: Sequence[sa.Table]) -> a
             await connection.execute(f"LOCK TABLE {names} IN EXCLUSIVE MODE", timeout=_TIMEOUT_S)
         except asyncpg.DeadlockDetectedError:
             await transaction.rollback()
-            if tries == TRIES_MAX - 1:
+            if tries == postgres_faults.TRIES_MAX - 1:
                 raise
         except BaseException:
             await transaction.rollback()

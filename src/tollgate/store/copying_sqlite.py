@@ -8,40 +8,40 @@ from typing import Any
 import apsw
 import sqlalchemy as sa
 
-from tollgate.store.copying import Batch, delete_all, get_table, list_final_writes, select_all
+from tollgate.store import copying, sqlite, statements
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.store.sqlite import READER_PRAGMAS, WRITER_PRAGMAS, SqliteDatabase, open_connection
-from tollgate.store.statements import Dialect, Statement
 
 _ROWS_MAX = 200
 
 
-async def read_tables(database: SqliteDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[Batch]:
+async def read_tables(database: sqlite.SqliteDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[copying.Batch]:
     """Reads within one transaction, which sees nothing that is written meanwhile."""
-    reader = await asyncio.to_thread(open_connection, database.path, READER_PRAGMAS)
+    reader = await asyncio.to_thread(sqlite.open_connection, database.path, sqlite.READER_PRAGMAS)
     try:
         reader.execute("BEGIN")
         for table in tables:
-            cursor = reader.execute(select_all(table, Dialect.SQLITE))
+            cursor = reader.execute(copying.select_all(table, statements.Dialect.SQLITE))
             while rows := await asyncio.to_thread(lambda rows: list(islice(rows, _ROWS_MAX)), cursor):
                 yield str(table.name), rows
     finally:
         reader.close()
 
 
-async def replace_tables(database: SqliteDatabase, batches: AsyncIterator[Batch], tables: Sequence[sa.Table]) -> int:
+async def replace_tables(
+    database: sqlite.SqliteDatabase, batches: AsyncIterator[copying.Batch], tables: Sequence[sa.Table]
+) -> int:
     """Replaces all or nothing: a fault leaves the transaction open, and it ends with the connection."""
-    writer = await asyncio.to_thread(open_connection, database.path, WRITER_PRAGMAS)
+    writer = await asyncio.to_thread(sqlite.open_connection, database.path, sqlite.WRITER_PRAGMAS)
     written = 0
     try:
         await asyncio.to_thread(writer.execute, "BEGIN IMMEDIATE")
         for table in tables:
-            await asyncio.to_thread(writer.execute, delete_all(table, Dialect.SQLITE))
+            await asyncio.to_thread(writer.execute, copying.delete_all(table, statements.Dialect.SQLITE))
         async for name, rows in batches:
-            await asyncio.to_thread(writer.executemany, _insert(get_table(name)), rows)
+            await asyncio.to_thread(writer.executemany, _insert(copying.get_table(name)), rows)
             written += len(rows)
-        for write in list_final_writes():
-            compiled = write.statement.compiled_for(Dialect.SQLITE)
+        for write in copying.list_final_writes():
+            compiled = write.statement.compiled_for(statements.Dialect.SQLITE)
             writer.execute(compiled.text, compiled.bind(write.params))
         await asyncio.to_thread(writer.execute, "COMMIT")
     except apsw.BusyError:
@@ -55,4 +55,4 @@ async def replace_tables(database: SqliteDatabase, batches: AsyncIterator[Batch]
 
 def _insert(table: sa.Table) -> str:
     values: dict[str, Any] = {column.name: sa.bindparam(column.name) for column in table.columns}
-    return Statement(sa.insert(table).values(values)).compiled_for(Dialect.SQLITE).text
+    return statements.Statement(sa.insert(table).values(values)).compiled_for(statements.Dialect.SQLITE).text

@@ -9,21 +9,11 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments.checkout import Checkout, PaymentLink
-from tollgate.payments.payment import Payment
-from tollgate.payments.registration import Registration
+from tollgate.payments import checkout, payment, registration
 from tollgate.payments.schedule import Schedule
-from tollgate.store import schema
-from tollgate.store.checkouts import CHECKOUTS
+from tollgate.store import checkouts, database, hot, links, payments, registrations, schedules, schema, statements
 from tollgate.store.codec import LIMIT, UNREADABLE, Codec, T, bind, encode_json, is_among_ids, spread_ids
-from tollgate.store.database import Database
-from tollgate.store.hot import Row
-from tollgate.store.links import LINKS
-from tollgate.store.payments import PAYMENTS
-from tollgate.store.registrations import REGISTRATIONS
-from tollgate.store.schedules import SCHEDULES
 from tollgate.store.schema import TEXT
-from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId
 
 
@@ -34,24 +24,24 @@ class _Walk:
         of_merchant, row_id = codec.table.c.merchant_id, codec.table.c.id
         is_its = of_merchant == bind("of", of_merchant)
         self._codec: Codec[Any] = codec
-        self.page = Statement(
+        self.page = statements.Statement(
             codec.select(is_its, row_id > bind("after", row_id), *where).order_by(row_id).limit(LIMIT)
         )
-        self._count = Statement(sa.select(sa.func.count()).select_from(codec.table).where(is_its, *where))
+        self._count = statements.Statement(sa.select(sa.func.count()).select_from(codec.table).where(is_its, *where))
 
-    async def count(self, db: Database, merchant_id: MerchantId) -> int:
+    async def count(self, db: database.Database, merchant_id: MerchantId) -> int:
         row = await db.fetch_one(self._count, {"of_merchant_id": merchant_id})
         return int(row[0]) if row else 0
 
     async def list_page(
-        self, db: Database, merchant_id: MerchantId, after: str, limit: int
+        self, db: database.Database, merchant_id: MerchantId, after: str, limit: int
     ) -> tuple[list[Any], str | None]:
         """Returns the rows of a page, and the id to go on after; None at the end of the table."""
         rows = await db.fetch(self.page, {"of_merchant_id": merchant_id, "after_id": after, "limit": limit})
         last = str(rows[-1][self._codec.at["id"]]) if len(rows) == limit else None
         return [each for each in map(self._read, rows) if each is not None], last
 
-    def _read(self, row: Row) -> Any:
+    def _read(self, row: hot.Row) -> Any:
         try:
             return self._codec.decode(row)
         except UNREADABLE:
@@ -59,39 +49,39 @@ class _Walk:
 
 
 WALKS: dict[type[msgspec.Struct], _Walk] = {
-    Payment: _Walk(PAYMENTS),
-    Registration: _Walk(REGISTRATIONS),
-    Schedule: _Walk(SCHEDULES),
-    PaymentLink: _Walk(LINKS, schema.payment_links.c.sealed_fields.is_not(None)),
-    Checkout: _Walk(CHECKOUTS, schema.checkouts.c.sealed_fields.is_not(None)),
+    payment.Payment: _Walk(payments.PAYMENTS),
+    registration.Registration: _Walk(registrations.REGISTRATIONS),
+    Schedule: _Walk(schedules.SCHEDULES),
+    checkout.PaymentLink: _Walk(links.LINKS, schema.payment_links.c.sealed_fields.is_not(None)),
+    checkout.Checkout: _Walk(checkouts.CHECKOUTS, schema.checkouts.c.sealed_fields.is_not(None)),
 }
 """The tables in which parameters of requests are stored, in the order in which they are searched."""
 
 # ---- single rows ----
 
 # A follow-up that begins meanwhile counts up the length of its chain, so the unit is undone, and tried again later.
-_erase_payment = PAYMENTS.update(
+_erase_payment = payments.PAYMENTS.update(
     seen=["mac", "chain_length"], new=["card", "echo", "details", "return_url", "mac"], sealed_account=sa.null()
 )
-_erase_checkout = CHECKOUTS.update(sealed_fields=sa.null(), return_url=sa.null())
-_erase_link = LINKS.update(sealed_fields=sa.null())
-_erase_schedule = SCHEDULES.update(schema.schedules.c.mac.is_(None), new=["echo"])
+_erase_checkout = checkouts.CHECKOUTS.update(sealed_fields=sa.null(), return_url=sa.null())
+_erase_link = links.LINKS.update(sealed_fields=sa.null())
+_erase_schedule = schedules.SCHEDULES.update(schema.schedules.c.mac.is_(None), new=["echo"])
 
 
-def erase_payment_writes(seen: Payment, erased: Payment) -> list[Write]:
+def erase_payment_writes(seen: payment.Payment, erased: payment.Payment) -> list[statements.Write]:
     """The unit is undone where the payment or its chain was changed since it was read."""
     return _erase_payment(seen, erased)
 
 
-async def erase_checkout(db: Database, merchant_id: MerchantId, checkout_id: str) -> None:
+async def erase_checkout(db: database.Database, merchant_id: MerchantId, checkout_id: str) -> None:
     await db.write(_erase_checkout.by_key(merchant_id, checkout_id, rows=None), label="person erased")
 
 
-async def erase_link(db: Database, merchant_id: MerchantId, link_id: str) -> None:
+async def erase_link(db: database.Database, merchant_id: MerchantId, link_id: str) -> None:
     await db.write(_erase_link.by_key(merchant_id, link_id, rows=None), label="person erased")
 
 
-def erase_schedule_writes(schedule: Schedule, echo: dict[str, str]) -> list[Write]:
+def erase_schedule_writes(schedule: Schedule, echo: dict[str, str]) -> list[statements.Write]:
     """Writes what may stay with a schedule that is over; one that goes on, whose signature covers it, is left alone."""
     return _erase_schedule(schedule, rows=None, new_echo=encode_json(echo))
 
@@ -107,21 +97,21 @@ _is_theirs = sa.select(schema.announcements.c.id).where(
     _of(schema.announcements), is_among_ids(schema.announcements.c.subject_id)
 )
 _TRACES = (
-    Statement(
+    statements.Statement(
         sa.update(schema.delivery_attempts)
         .where(_of(schema.delivery_attempts), schema.delivery_attempts.c.event_id.in_(_is_theirs))
         .values(answer=b"")
     ),
-    Statement(
+    statements.Statement(
         sa.update(schema.announcements)
         .where(_of(schema.announcements), is_among_ids(schema.announcements.c.subject_id))
         .values(payload=sa.null())
     ),
     *[
-        Statement(sa.delete(table).where(_of(table), is_among_ids(table.c.payment_id)))
+        statements.Statement(sa.delete(table).where(_of(table), is_among_ids(table.c.payment_id)))
         for table in (schema.journal, schema.evidence)
     ],
-    Statement(
+    statements.Statement(
         sa.delete(schema.payment_terms).where(
             _of(schema.payment_terms),
             is_among_ids(schema.payment_terms.c.payment_id),
@@ -129,28 +119,30 @@ _TRACES = (
         )
     ),
 )
-_delete_views = Statement(
+_delete_views = statements.Statement(
     sa.delete(schema.saved_views).where(
         _of(schema.saved_views),
         schema.saved_views.c.query.contains(sa.bindparam("words", type_=TEXT), autoescape=False),
     )
 )
-_delete_messages = Statement(sa.delete(schema.inbox_messages))
+_delete_messages = statements.Statement(sa.delete(schema.inbox_messages))
 
 
-def erase_traces_writes(merchant_id: MerchantId, subject_ids: Sequence[str]) -> list[Write]:
+def erase_traces_writes(merchant_id: MerchantId, subject_ids: Sequence[str]) -> list[statements.Write]:
     """Empties what events, deliveries, the journal, the search index and disputes kept of payments or registrations."""
     return [
-        Write(statement, {"of_merchant_id": merchant_id, **ids})
+        statements.Write(statement, {"of_merchant_id": merchant_id, **ids})
         for _, ids in spread_ids(subject_ids)
         for statement in _TRACES
     ]
 
 
-async def erase_searches(db: Database, merchant_id: MerchantId, words: Sequence[str], *, is_live: bool) -> None:
+async def erase_searches(
+    db: database.Database, merchant_id: MerchantId, words: Sequence[str], *, is_live: bool
+) -> None:
     """Deletes saved views that search for the person, and all messages in the inboxes of a test host.
 
     Messages may be encrypted for their receiver, so the gateway cannot tell which of them name the person.
     """
-    writes = [Write(_delete_views, {"of_merchant_id": merchant_id, "words": each}) for each in words]
-    await db.write([*writes, *([] if is_live else [Write(_delete_messages, {})])], label="person erased")
+    writes = [statements.Write(_delete_views, {"of_merchant_id": merchant_id, "words": each}) for each in words]
+    await db.write([*writes, *([] if is_live else [statements.Write(_delete_messages, {})])], label="person erased")

@@ -9,12 +9,10 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.payment import Payment
+from tollgate.store import database, retention, statements
 from tollgate.store.codec import LIMIT, Codec, bind, is_among_ids, spread_ids
-from tollgate.store.database import Database
 from tollgate.store.payments import PAYMENTS, read_payment
-from tollgate.store.retention import SealedColumn
 from tollgate.store.schema import DISPUTE, WHOLE, evidence, payments
-from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId, PaymentId
 
 
@@ -32,23 +30,23 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 EVIDENCE = Codec(evidence, Evidence)
-SEALED = SealedColumn(evidence, evidence.c.sealed_content)
+SEALED = retention.SealedColumn(evidence, evidence.c.sealed_content)
 
 find_evidence = EVIDENCE.find
 _insert = EVIDENCE.insert("sealed_content")
-_of_payment = Statement(
+_of_payment = statements.Statement(
     EVIDENCE.select(
         evidence.c.merchant_id == bind("of", evidence.c.merchant_id),
         evidence.c.payment_id == bind("of", evidence.c.payment_id),
     ).order_by(evidence.c.added_at, evidence.c.id)
 )
-_content = Statement(sa.select(evidence.c.sealed_content).where(*EVIDENCE.is_it))
-_counts = Statement(
+_content = statements.Statement(sa.select(evidence.c.sealed_content).where(*EVIDENCE.is_it))
+_counts = statements.Statement(
     sa.select(evidence.c.payment_id, sa.func.count())
     .where(evidence.c.merchant_id == bind("of", evidence.c.merchant_id), is_among_ids(evidence.c.payment_id))
     .group_by(evidence.c.payment_id)
 )
-_disputes = Statement(
+_disputes = statements.Statement(
     PAYMENTS.select(
         payments.c.merchant_id == bind("of", payments.c.merchant_id),
         sa.text(f"payments.{DISPUTE}"),
@@ -60,15 +58,15 @@ _disputes = Statement(
 )
 
 
-async def insert_evidence(db: Database, new: Evidence, sealed_content: bytes) -> bool:
+async def insert_evidence(db: database.Database, new: Evidence, sealed_content: bytes) -> bool:
     return await db.write(_insert(new, sealed_content=sealed_content), label="evidence added")
 
 
-async def list_evidence(db: Database, merchant_id: MerchantId, payment_id: str) -> list[Evidence]:
+async def list_evidence(db: database.Database, merchant_id: MerchantId, payment_id: str) -> list[Evidence]:
     return await EVIDENCE.fetch(db, _of_payment, {"of_merchant_id": merchant_id, "of_payment_id": payment_id})
 
 
-async def get_content(db: Database, kept: Evidence) -> bytes:
+async def get_content(db: database.Database, kept: Evidence) -> bytes:
     """Returns the sealed content."""
     row = await db.fetch_one(_content, EVIDENCE.of(kept))
     if row is None:
@@ -76,7 +74,7 @@ async def get_content(db: Database, kept: Evidence) -> bytes:
     return bytes(row[0])
 
 
-async def count_evidence(db: Database, merchant_id: MerchantId, payment_ids: Sequence[str]) -> dict[str, int]:
+async def count_evidence(db: database.Database, merchant_id: MerchantId, payment_ids: Sequence[str]) -> dict[str, int]:
     """Returns how many pieces of evidence each chargeback has; those without any are absent."""
     found: dict[str, int] = {}
     for _, ids in spread_ids(payment_ids):
@@ -85,7 +83,7 @@ async def count_evidence(db: Database, merchant_id: MerchantId, payment_ids: Seq
 
 
 async def list_disputes(
-    db: Database, merchant_id: MerchantId, before_at: Instant, before_id: str, limit: int
+    db: database.Database, merchant_id: MerchantId, before_at: Instant, before_id: str, limit: int
 ) -> list[Payment]:
     """Lists the chargebacks of a merchant that came before another one, the newest first."""
     params = {"of_merchant_id": merchant_id, "before_at": before_at, "before_id": before_id, "limit": limit}

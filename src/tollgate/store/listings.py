@@ -14,15 +14,11 @@ import sqlalchemy as sa
 from tollgate.payments.checkout import Checkout
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Place
-from tollgate.store.bank_files import BANK_FILES, BankFile
+from tollgate.store import bank_files, database, registrations, schedules, statements
 from tollgate.store.checkouts import CHECKOUTS
 from tollgate.store.codec import LIMIT, UNREADABLE, Codec, bind
-from tollgate.store.database import Database
 from tollgate.store.payments import PAYMENTS, read_if_sound
-from tollgate.store.registrations import REGISTRATIONS
-from tollgate.store.schedules import SCHEDULES
 from tollgate.store.schema import TEXT, WHOLE, checkouts, payments
-from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId
 
 _log = logging.getLogger("tollgate.store")
@@ -41,7 +37,7 @@ class Listing(Generic[T]):
         self.find = codec.find
         self._make = lru_cache(_SHAPES_KEPT)(self._compose)
 
-    def _compose(self, channels: int, has_state: bool) -> Statement:
+    def _compose(self, channels: int, has_state: bool) -> statements.Statement:
         table = self._codec.table
         owner: sa.ColumnElement[str] = table.c.merchant_id
         if table is checkouts:
@@ -55,11 +51,13 @@ class Listing(Generic[T]):
         ]
         if has_state:
             where.append(table.c.state == sa.bindparam("state", type_=WHOLE))
-        return Statement(self._codec.select(*where).order_by(table.c.created_at.desc(), table.c.id.desc()).limit(LIMIT))
+        return statements.Statement(
+            self._codec.select(*where).order_by(table.c.created_at.desc(), table.c.id.desc()).limit(LIMIT)
+        )
 
     async def list_page(
         self,
-        db: Database,
+        db: database.Database,
         merchant_id: MerchantId,
         channel_ids: Sequence[str],
         *,
@@ -94,13 +92,13 @@ class Listing(Generic[T]):
 
 
 CHECKOUT_LISTING = Listing(CHECKOUTS)
-REGISTRATION_LISTING = Listing(REGISTRATIONS)
-SCHEDULE_LISTING = Listing(SCHEDULES)
-BANK_FILE_LISTING: Listing[BankFile] = Listing(BANK_FILES)
+REGISTRATION_LISTING = Listing(registrations.REGISTRATIONS)
+SCHEDULE_LISTING = Listing(schedules.SCHEDULES)
+BANK_FILE_LISTING: Listing[bank_files.BankFile] = Listing(bank_files.BANK_FILES)
 
 _of_merchant = payments.c.merchant_id == bind("of", payments.c.merchant_id)
 _newest = (payments.c.created_at.desc(), payments.c.id.desc())
-_by_checkout = Statement(
+_by_checkout = statements.Statement(
     # There is no index by checkout: its payments are made while it can be paid, so the time narrows them down.
     PAYMENTS.select(
         _of_merchant,
@@ -112,12 +110,12 @@ _by_checkout = Statement(
     .order_by(*_newest)
     .limit(LIMIT)
 )
-_by_registration = Statement(
+_by_registration = statements.Statement(
     PAYMENTS.select(_of_merchant, payments.c.registration_id == bind("of", payments.c.registration_id))
     .order_by(*_newest)
     .limit(LIMIT)
 )
-_by_transaction = Statement(
+_by_transaction = statements.Statement(
     PAYMENTS.select(
         _of_merchant,
         payments.c.channel_id == bind("of", payments.c.channel_id),
@@ -126,7 +124,7 @@ _by_transaction = Statement(
     .order_by(*_newest)
     .limit(LIMIT)
 )
-_checkouts_at = Statement(
+_checkouts_at = statements.Statement(
     CHECKOUTS.select(
         checkouts.c.created_at == sa.bindparam("at", type_=WHOLE),
         checkouts.c.merchant_id == bind("of", checkouts.c.merchant_id),
@@ -134,12 +132,14 @@ _checkouts_at = Statement(
 )
 
 
-async def _list_payments(db: Database, statement: Statement, limit: int, **params: Any) -> list[Payment]:
+async def _list_payments(
+    db: database.Database, statement: statements.Statement, limit: int, **params: Any
+) -> list[Payment]:
     rows = await db.fetch(statement, {**params, "limit": limit})
     return [payment for row in rows if (payment := read_if_sound(row)) is not None]
 
 
-async def list_checkout_payments(db: Database, checkout: Checkout, limit: int) -> list[Payment]:
+async def list_checkout_payments(db: database.Database, checkout: Checkout, limit: int) -> list[Payment]:
     return await _list_payments(
         db,
         _by_checkout,
@@ -153,7 +153,7 @@ async def list_checkout_payments(db: Database, checkout: Checkout, limit: int) -
 
 
 async def list_registration_payments(
-    db: Database, merchant_id: MerchantId, registration_id: str, limit: int
+    db: database.Database, merchant_id: MerchantId, registration_id: str, limit: int
 ) -> list[Payment]:
     return await _list_payments(
         db, _by_registration, limit, of_merchant_id=merchant_id, of_registration_id=registration_id
@@ -161,7 +161,7 @@ async def list_registration_payments(
 
 
 async def list_transaction_payments(
-    db: Database, merchant_id: MerchantId, channel_ids: Sequence[str], transaction_id: str, limit: int
+    db: database.Database, merchant_id: MerchantId, channel_ids: Sequence[str], transaction_id: str, limit: int
 ) -> list[Payment]:
     """Lists the payments that the merchant gave this id."""
     named = {"of_merchant_id": merchant_id, "of_merchant_transaction_id": transaction_id}
@@ -169,6 +169,6 @@ async def list_transaction_payments(
     return [payment for some in found for payment in some]
 
 
-async def list_checkouts_at(db: Database, merchant_id: MerchantId, at: Instant) -> list[Checkout]:
+async def list_checkouts_at(db: database.Database, merchant_id: MerchantId, at: Instant) -> list[Checkout]:
     """Lists the checkouts that were made at this instant: hardly ever more than one."""
     return await CHECKOUTS.fetch(db, _checkouts_at, {"of_merchant_id": merchant_id, "at": at})

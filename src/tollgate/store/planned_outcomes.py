@@ -9,11 +9,9 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.order import Partner
+from tollgate.store import database, merchants, statements
 from tollgate.store.codec import LIMIT, ONE, ZERO, Codec, bind
-from tollgate.store.database import Database
-from tollgate.store.merchants import change_merchants
 from tollgate.store.schema import planned_outcomes
-from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId
 
 SHOWN_MAX = 50
@@ -44,9 +42,9 @@ _delete = OUTCOMES.delete()
 _is_left = planned_outcomes.c.left > ZERO
 _take = OUTCOMES.update(_is_left, left=planned_outcomes.c.left - ONE)
 _of_merchant = planned_outcomes.c.merchant_id == bind("of", planned_outcomes.c.merchant_id)
-_clear = Statement(sa.delete(planned_outcomes).where(_of_merchant, planned_outcomes.c.left <= ZERO))
-_list = Statement(OUTCOMES.select(_of_merchant).order_by(planned_outcomes.c.id).limit(LIMIT))
-_next = Statement(
+_clear = statements.Statement(sa.delete(planned_outcomes).where(_of_merchant, planned_outcomes.c.left <= ZERO))
+_list = statements.Statement(OUTCOMES.select(_of_merchant).order_by(planned_outcomes.c.id).limit(LIMIT))
+_next = statements.Statement(
     OUTCOMES.select(
         _of_merchant,
         planned_outcomes.c.channel_id == bind("of", planned_outcomes.c.channel_id),
@@ -55,31 +53,31 @@ _next = Statement(
         _is_left,
     ).order_by(planned_outcomes.c.id)
 )
-_channels = Statement(sa.select(planned_outcomes.c.channel_id).where(_is_left).distinct())
+_channels = statements.Statement(sa.select(planned_outcomes.c.channel_id).where(_is_left).distinct())
 
 
-async def plan_outcome(db: Database, outcome: PlannedOutcome) -> None:
+async def plan_outcome(db: database.Database, outcome: PlannedOutcome) -> None:
     """Adds an outcome and removes those that are used up; every process notices by the version of the merchants."""
-    clearing = Write(_clear, {"of_merchant_id": outcome.merchant_id})
-    await change_merchants(db, [clearing, *_insert(outcome)])
+    clearing = statements.Write(_clear, {"of_merchant_id": outcome.merchant_id})
+    await merchants.change_merchants(db, [clearing, *_insert(outcome)])
 
 
-async def cancel_outcome(db: Database, merchant_id: MerchantId, outcome_id: str) -> bool:
+async def cancel_outcome(db: database.Database, merchant_id: MerchantId, outcome_id: str) -> bool:
     """Returns False if there is no such outcome any more."""
-    return await change_merchants(db, _delete.by_key(merchant_id, outcome_id))
+    return await merchants.change_merchants(db, _delete.by_key(merchant_id, outcome_id))
 
 
-async def list_outcomes(db: Database, merchant_id: MerchantId) -> list[PlannedOutcome]:
+async def list_outcomes(db: database.Database, merchant_id: MerchantId) -> list[PlannedOutcome]:
     return await OUTCOMES.fetch(db, _list, {"of_merchant_id": merchant_id, "limit": SHOWN_MAX})
 
 
-async def list_planned_channels(db: Database) -> frozenset[str]:
+async def list_planned_channels(db: database.Database) -> frozenset[str]:
     """Lists the channels for which something is planned."""
     return frozenset(str(row[0]) for row in await db.fetch(_channels, {}))
 
 
 async def take_outcome(
-    db: Database, merchant_id: MerchantId, channel_id: ChannelId, partner: Partner, payment_type: str
+    db: database.Database, merchant_id: MerchantId, channel_id: ChannelId, partner: Partner, payment_type: str
 ) -> PlannedOutcome | None:
     """Uses the first outcome that fits a message. Of requests at once each gets another, or none."""
     params = {

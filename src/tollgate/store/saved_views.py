@@ -3,10 +3,9 @@
 import msgspec
 import sqlalchemy as sa
 
+from tollgate.store import database, statements
 from tollgate.store.codec import LIMIT, Codec
-from tollgate.store.database import Database
 from tollgate.store.schema import saved_views
-from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId
 
 
@@ -23,7 +22,7 @@ class SavedView(msgspec.Struct, frozen=True, kw_only=True):
 VIEWS = Codec(saved_views, SavedView, key=["user_id", "id"])
 _insert = VIEWS.insert()
 _delete = VIEWS.delete(saved_views.c.merchant_id == sa.bindparam("merchant_id"))
-_list = Statement(
+_list = statements.Statement(
     VIEWS.select(
         saved_views.c.user_id == sa.bindparam("user_id"), saved_views.c.merchant_id == sa.bindparam("merchant_id")
     )
@@ -32,15 +31,15 @@ _list = Statement(
 )
 
 
-async def list_views(db: Database, user_id: str, merchant_id: MerchantId, limit: int) -> list[SavedView]:
+async def list_views(db: database.Database, user_id: str, merchant_id: MerchantId, limit: int) -> list[SavedView]:
     """Lists the views of a user, for one merchant."""
     return await VIEWS.fetch(db, _list, {"user_id": user_id, "merchant_id": merchant_id, "limit": limit})
 
 
-async def insert_view(db: Database, view: SavedView) -> None:
+async def insert_view(db: database.Database, view: SavedView) -> None:
     await db.write(_insert(view), label="view saved")
 
 
-async def delete_view(db: Database, user_id: str, merchant_id: MerchantId, view_id: str) -> bool:
+async def delete_view(db: database.Database, user_id: str, merchant_id: MerchantId, view_id: str) -> bool:
     """Returns False if the user has no such view for this merchant."""
     return await db.write(_delete.by_key(user_id, view_id, merchant_id=merchant_id), label="view deleted")

@@ -13,13 +13,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.payments.payment import Payment, State
+from tollgate.store import database, opening, statements
 from tollgate.store.codec import ONE, Codec, bind, is_among_ids, spread_ids
-from tollgate.store.database import Database
 from tollgate.store.events import Event
-from tollgate.store.opening import add_setting, get_setting, list_settings, replace_setting_writes
 from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import merchants, outbox, payment_tallies, payment_terms, payments
-from tollgate.store.statements import Statement, Write
 from tollgate.values import HOUR, Instant, MerchantId
 
 _CURSOR = "payment_index."
@@ -55,26 +53,26 @@ class HourTally(msgspec.Struct, frozen=True, kw_only=True):
 _newest = (
     sa.select(sa.func.max(outbox.c.id)).where(outbox.c.merchant_id == merchants.c.id).correlate(merchants)
 ).scalar_subquery()
-_newest_events = Statement(sa.select(merchants.c.id, _newest))
+_newest_events = statements.Statement(sa.select(merchants.c.id, _newest))
 
 
-async def get_cursor(db: Database, merchant_id: MerchantId) -> str:
+async def get_cursor(db: database.Database, merchant_id: MerchantId) -> str:
     """Returns the id of the last event that was indexed; "" before the first."""
-    return await get_setting(db, _CURSOR + merchant_id)
+    return await opening.get_setting(db, _CURSOR + merchant_id)
 
 
 def get_cursor_time(cursor: str) -> Instant:
     return int(cursor[:_INSTANT_DIGITS], 16) if cursor else 0
 
 
-async def list_behind(db: Database) -> list[MerchantId]:
+async def list_behind(db: database.Database) -> list[MerchantId]:
     """Lists the merchants with events that are not indexed yet, by two statements however many merchants there are."""
-    cursors = dict(await list_settings(db, _CURSOR))
+    cursors = dict(await opening.list_settings(db, _CURSOR))
     rows = await db.fetch(_newest_events, {})
     return [merchant_id for merchant_id, newest in rows if newest and newest > cursors.get(_CURSOR + merchant_id, "")]
 
 
-_far = Statement(
+_far = statements.Statement(
     sa.select(outbox.c.id)
     .where(outbox.c.merchant_id == sa.bindparam("merchant_id"), outbox.c.id > sa.bindparam("cursor"))
     .order_by(outbox.c.id)
@@ -83,25 +81,25 @@ _far = Statement(
 )
 
 
-async def is_far_behind(db: Database, merchant_id: MerchantId, cursor: str, limit: int) -> bool:
+async def is_far_behind(db: database.Database, merchant_id: MerchantId, cursor: str, limit: int) -> bool:
     """Tells whether more than so many events are not indexed yet."""
     return bool(await db.fetch(_far, {"merchant_id": merchant_id, "cursor": cursor, "limit": limit}))
 
 
-async def begin_cursor(db: Database, merchant_id: MerchantId) -> None:
-    await add_setting(db, _CURSOR + merchant_id, "")
+async def begin_cursor(db: database.Database, merchant_id: MerchantId) -> None:
+    await opening.add_setting(db, _CURSOR + merchant_id, "")
 
 
-def move_cursor_writes(merchant_id: MerchantId, old: str, new: str) -> list[Write]:
+def move_cursor_writes(merchant_id: MerchantId, old: str, new: str) -> list[statements.Write]:
     """Moves the cursor, first of its unit: of two processes with the same events, one writes and the other nothing."""
-    return replace_setting_writes(_CURSOR + merchant_id, old, new)
+    return opening.replace_setting_writes(_CURSOR + merchant_id, old, new)
 
 
 # ---- terms ----
 
 TERMS = Codec(payment_terms, Term, key=["merchant_id", "term", "created_at", "payment_id"])
 _delete_term = TERMS.delete()
-_insert_terms = Statement(
+_insert_terms = statements.Statement(
     insert(payment_terms)
     .values(
         [
@@ -113,7 +111,7 @@ _insert_terms = Statement(
 )
 
 
-def insert_terms_writes(terms: Sequence[Term]) -> list[Write]:
+def insert_terms_writes(terms: Sequence[Term]) -> list[statements.Write]:
     """Inserts terms; one that exists is left alone. The last statement repeats its last term to be full."""
     writes = []
     for start in range(0, len(terms), _TERMS_AT_ONCE):
@@ -122,11 +120,11 @@ def insert_terms_writes(terms: Sequence[Term]) -> list[Write]:
         for place in range(_TERMS_AT_ONCE):
             encoded = TERMS.encode(some[min(place, len(some) - 1)])
             params |= {f"{name}_{place}": value for name, value in encoded.items()}
-        writes.append(Write(_insert_terms, params))
+        writes.append(statements.Write(_insert_terms, params))
     return writes
 
 
-def delete_terms_writes(terms: Iterable[Term]) -> list[Write]:
+def delete_terms_writes(terms: Iterable[Term]) -> list[statements.Write]:
     """Deletes terms that must not be kept, such as the e-mail of a person whose data is erased."""
     return [write for term in terms for write in _delete_term(term, rows=None)]
 
@@ -138,7 +136,7 @@ _added = insert(payment_tallies).values(
     {name: sa.bindparam(name, type_=payment_tallies.c[name].type) for name in ("merchant_id", *_KEY)}
     | {name: sa.bindparam(name, type_=payment_tallies.c[name].type) for name in ("payments", "amount")}
 )
-_add = Statement(
+_add = statements.Statement(
     _added.on_conflict_do_update(
         index_elements=["merchant_id", *_KEY],
         set_={name: payment_tallies.c[name] + _added.excluded[name] for name in ("payments", "amount")},
@@ -146,18 +144,21 @@ _add = Statement(
 )
 
 
-def add_tallies_writes(merchant_id: MerchantId, tallies: Iterable[HourTally]) -> list[Write]:
-    return [Write(_add, {"merchant_id": merchant_id, **msgspec.structs.asdict(tally)}, rows=1) for tally in tallies]
+def add_tallies_writes(merchant_id: MerchantId, tallies: Iterable[HourTally]) -> list[statements.Write]:
+    return [
+        statements.Write(_add, {"merchant_id": merchant_id, **msgspec.structs.asdict(tally)}, rows=1)
+        for tally in tallies
+    ]
 
 
 def _make_step(column: sa.ColumnElement[Any], hours: int) -> sa.ColumnElement[Any]:
     return column.op("/")(sa.literal_column(str(hours)))
 
 
-def _make_tallies(hours: int) -> Statement:
+def _make_tallies(hours: int) -> statements.Statement:
     step = _make_step(payment_tallies.c.hour, hours)
     group = (step, *[payment_tallies.c[name] for name in _KEY[1:]])
-    return Statement(
+    return statements.Statement(
         sa.select(*group, sa.func.sum(payment_tallies.c.payments), sa.func.sum(payment_tallies.c.amount))
         .where(
             payment_tallies.c.merchant_id == sa.bindparam("merchant_id"),
@@ -168,7 +169,7 @@ def _make_tallies(hours: int) -> Statement:
     )
 
 
-def _make_tail(hours: int) -> Statement:
+def _make_tail(hours: int) -> statements.Statement:
     """Counts the payments whose completing event is behind the cursor; an earlier event of theirs counts nothing."""
     unindexed = (
         sa.select(outbox.c.subject_id, outbox.c.created_at)
@@ -183,7 +184,7 @@ def _make_tail(hours: int) -> Statement:
     )
     step = _make_step(payments.c.completed_at, hours * HOUR)
     group = (step, *[payments.c[name] for name in _KEY[1:]])
-    return Statement(
+    return statements.Statement(
         sa.select(*group, sa.func.count(), sa.func.sum(payments.c.amount))
         .select_from(unindexed.join(payments, is_its_event))
         .where(
@@ -202,7 +203,7 @@ _tails = {hours: _make_tail(hours) for hours in STEPS}
 
 
 async def list_tallies(
-    db: Database, merchant_id: MerchantId, begins_at: Instant, ends_at: Instant, hours: int
+    db: database.Database, merchant_id: MerchantId, begins_at: Instant, ends_at: Instant, hours: int
 ) -> list[HourTally]:
     """Adds up what was counted between two full hours; `hours` is one of the steps."""
     params = {"merchant_id": merchant_id, "first": begins_at // HOUR, "beyond": ends_at // HOUR}
@@ -210,7 +211,13 @@ async def list_tallies(
 
 
 async def list_tail_tallies(
-    db: Database, merchant_id: MerchantId, cursor: str, begins_at: Instant, ends_at: Instant, hours: int, limit: int
+    db: database.Database,
+    merchant_id: MerchantId,
+    cursor: str,
+    begins_at: Instant,
+    ends_at: Instant,
+    hours: int,
+    limit: int,
 ) -> list[HourTally]:
     """Adds up what is not counted yet, up to a number of events after the cursor."""
     bounds = {"cursor": cursor, "begins_at": begins_at, "ends_at": ends_at, "limit": limit}
@@ -226,12 +233,14 @@ def _read_tally(row: Sequence[Any]) -> HourTally:
 
 # ---- the payments of events ----
 
-_by_ids = Statement(
+_by_ids = statements.Statement(
     PAYMENTS.select(payments.c.merchant_id == bind("of", payments.c.merchant_id), is_among_ids(payments.c.id))
 )
 
 
-async def load_payments(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, Payment | None]:
+async def load_payments(
+    db: database.Database, merchant_id: MerchantId, ids: Sequence[str]
+) -> dict[str, Payment | None]:
     """Returns the payments with these ids that exist; one that cannot be read is None."""
     found: dict[str, Payment | None] = {}
     for _, some in spread_ids(ids):

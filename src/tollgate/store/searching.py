@@ -11,13 +11,10 @@ import sqlalchemy as sa
 
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import FOREVER, Place
+from tollgate.store import database, hot, search_index, statements
 from tollgate.store.codec import LIMIT, ZERO
-from tollgate.store.database import Database
-from tollgate.store.hot import Row
 from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import STARTED, TEXT, WHOLE, outbox, payment_terms, payments
-from tollgate.store.search_index import load_payments
-from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId
 
 
@@ -50,14 +47,16 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         return {"start_at": start.at, "start_id": start.id, "last_at": last_at}
 
 
-def _within(query: sa.Select[Any], at: sa.Column[Any], key: sa.Column[Any], *, is_newest_first: bool) -> Statement:
+def _within(
+    query: sa.Select[Any], at: sa.Column[Any], key: sa.Column[Any], *, is_newest_first: bool
+) -> statements.Statement:
     here = sa.tuple_(at, key)
     start = sa.tuple_(sa.bindparam("start_at", type_=WHOLE), sa.bindparam("start_id", type_=TEXT))
     if is_newest_first:
         query = query.where(here < start, at >= sa.bindparam("last_at")).order_by(at.desc(), key.desc())
     else:
         query = query.where(here > start, at < sa.bindparam("last_at")).order_by(at, key)
-    return Statement(query.limit(LIMIT))
+    return statements.Statement(query.limit(LIMIT))
 
 
 _of_channel = PAYMENTS.select(
@@ -88,7 +87,7 @@ _unindexed = (
     .order_by(outbox.c.id.desc())
     .limit(LIMIT)
 ).subquery("unindexed")
-CHANGED = Statement(
+CHANGED = statements.Statement(
     sa.select(*PAYMENTS.columns)
     .select_from(
         _unindexed.join(
@@ -100,7 +99,7 @@ CHANGED = Statement(
 )
 # Spelled so that no planner takes the key of the merchant's payments for it, of which there are many more.
 _merchant_of_few = payments.c.merchant_id.concat(sa.literal_column("''"))
-IN_FLIGHT = Statement(
+IN_FLIGHT = statements.Statement(
     PAYMENTS.select(
         sa.text(f"payments.{STARTED}"),
         payments.c.deadline_at > ZERO,
@@ -110,27 +109,27 @@ IN_FLIGHT = Statement(
 )
 
 
-def _read(row: Row) -> Candidate:
+def _read(row: hot.Row) -> Candidate:
     place = Place(row[PAYMENTS.at["created_at"]], row[PAYMENTS.at["id"]])
     return Candidate(place, row[PAYMENTS.at["channel_id"]], read_if_sound(row))
 
 
 async def list_by_time(
-    db: Database, merchant_id: MerchantId, channel_id: str, span: Span, limit: int
+    db: database.Database, merchant_id: MerchantId, channel_id: str, span: Span, limit: int
 ) -> list[Candidate]:
     params = {"merchant_id": merchant_id, "channel_id": channel_id, "limit": limit, **span.bind()}
     return [_read(row) for row in await db.fetch(BY_TIME[span.is_newest_first], params)]
 
 
 async def list_by_reference(
-    db: Database, merchant_id: MerchantId, channel_id: str, reference: str, span: Span, limit: int
+    db: database.Database, merchant_id: MerchantId, channel_id: str, reference: str, span: Span, limit: int
 ) -> list[Candidate]:
     params = {"merchant_id": merchant_id, "channel_id": channel_id, "reference": reference, "limit": limit}
     return [_read(row) for row in await db.fetch(BY_REFERENCE[span.is_newest_first], params | span.bind())]
 
 
 async def list_by_term(
-    db: Database, merchant_id: MerchantId, term: str, span: Span, limit: int
+    db: database.Database, merchant_id: MerchantId, term: str, span: Span, limit: int
 ) -> tuple[list[Candidate], Place | None]:
     """Lists payments with a term, and returns the place of the last term, at which the next list begins.
 
@@ -138,14 +137,14 @@ async def list_by_term(
     """
     params = {"merchant_id": merchant_id, "term": term, "limit": limit, **span.bind()}
     places = [Place(at, payment_id) for at, payment_id in await db.fetch(BY_TERM[span.is_newest_first], params)]
-    loaded = await load_payments(db, merchant_id, [place.id for place in places])
+    loaded = await search_index.load_payments(db, merchant_id, [place.id for place in places])
     found = [(place, loaded.get(place.id)) for place in places]
     listed = [Candidate(place, payment.channel_id, payment) for place, payment in found if payment is not None]
     return listed, places[-1] if len(places) == limit else None
 
 
 async def list_changed(
-    db: Database, merchant_id: MerchantId, cursor: str, before: Instant, limit: int
+    db: database.Database, merchant_id: MerchantId, cursor: str, before: Instant, limit: int
 ) -> list[Candidate]:
     """Lists payments from before a time that changed since the index was written, and those still in flight."""
     params = {"merchant_id": merchant_id, "before": before, "limit": limit}
