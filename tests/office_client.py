@@ -28,6 +28,8 @@ class OfficeClient:
     form_token: str = ""
     authority: Path | None = None
     """The certificate to trust, for a host that serves TLS."""
+    name: str = ""
+    """The user who signed in last."""
     path: str = ""
     """The page at which the last request ended."""
 
@@ -86,6 +88,7 @@ class OfficeClient:
         return self.send("POST", path, urlencode({"form_token": self.form_token, **(fields or {})}), follow=follow)
 
     def sign_in(self, name: str, password: str, *, follow: bool = True) -> Answer:
+        self.name = name
         self.get("/office/sign-in")
         return self.post("/office/sign-in", {"name": name, "password": password}, follow=follow)
 

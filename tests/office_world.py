@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import runpy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from api.checking_out import PREPARED, prepare, submit
@@ -14,7 +16,6 @@ from api.merchants import add_channel, add_merchant, find_merchant_id
 from api.scheduling import plan
 from gateway import CARD, PAYMENT, Client, GatewayProcess
 from office_client import OfficeClient
-from office_roles import UNKNOWN_ID
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy, Use
 from tollgate.flows.erase_person import begin_erasure, finish_erasure
@@ -23,6 +24,11 @@ from tollgate.operations.audit_log import Actor
 from tollgate.payments.erasure import SearchKind
 from tollgate.values import MerchantId
 
+UNKNOWN_ID = "0" * 32
+PAGE_ROWS: list[Any] = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "make_reference.py"))[
+    "list_page_rows"
+]()
+"""The rows of all pages, also of those that only a test host has."""
 SCRIPT = "<img src=x onerror=window.canary=1>"
 FORMULA = "=HYPERLINK(1)+window.canary"
 CANARIES = (SCRIPT, FORMULA)

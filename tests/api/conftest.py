@@ -14,6 +14,7 @@ import pytest
 from api.recording import ACQUIRER_TIMEOUT_S, RecordingAcquirer
 from api.server import SharedServer
 from gateway import Client, GatewayProcess
+from office_client import OfficeClient, enter_office
 from postgres import PostgresCluster
 
 SIDES = {False: "embedded_server", True: "postgres_server"}
@@ -103,3 +104,9 @@ def stranger(server: SharedServer) -> Client:
 def external(server: SharedServer) -> Client:
     """A channel that requires the CVV and has a processor's test system behind it."""
     return server.external
+
+
+@pytest.fixture(scope="module")
+def office(gateway: GatewayProcess) -> OfficeClient:
+    """The administrator of the sandbox, who signs in once for every file; tests that end a session have their own."""
+    return enter_office(gateway)

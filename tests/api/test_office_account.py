@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from gateway import Client, GatewayProcess
-from office_client import enter_office
+from office_client import OfficeClient, enter_office
 from office_users import enter_as
 from tollgate.catalog.permissions import Role
 from tollgate.payments.merchants import CHANNEL_FLAGS
 
 
-def test_the_account_shows_entity_ids_and_seeing_it_is_recorded(gateway: GatewayProcess, client: Client) -> None:
-    office = enter_office(gateway)
+def test_the_account_shows_entity_ids_and_seeing_it_is_recorded(client: Client, office: OfficeClient) -> None:
     page = office.get(f"{office.base}/account").body.decode()
     assert client.entity_id in page
     assert client.lenient_entity_id in page
@@ -23,9 +22,9 @@ def test_the_account_shows_entity_ids_and_seeing_it_is_recorded(gateway: Gateway
     assert office.merchant_id in log
 
 
-def test_a_channel_is_added_and_every_setting_of_the_command_is_on_its_page(gateway: GatewayProcess) -> None:
-    office = enter_office(gateway)
-    office.get(f"{office.base}/account")
+def test_a_channel_is_added_and_every_setting_of_the_command_is_on_its_page(
+    gateway: GatewayProcess, office: OfficeClient
+) -> None:
     page = office.post(f"{office.base}/account/channels", {"name": "Market hall"}).body.decode()
     for flag in CHANNEL_FLAGS:
         assert f'name="{flag.parameter}"' in page
@@ -52,9 +51,8 @@ def test_a_channel_is_added_and_every_setting_of_the_command_is_on_its_page(gate
     ],
 )
 def test_wrong_settings_are_named_and_nothing_is_changed(
-    gateway: GatewayProcess, client: Client, fields: dict[str, str], names: tuple[str, ...]
+    client: Client, office: OfficeClient, fields: dict[str, str], names: tuple[str, ...]
 ) -> None:
-    office = enter_office(gateway)
     path = f"{office.base}/account/channels/{client.entity_id}"
     before = office.get(path).body.decode()
     refused = office.post(path, fields)
@@ -68,9 +66,7 @@ def _drop_times(page: str) -> str:
     return re.sub(r"<div role=\"status\".*?</div>", "", page, flags=re.DOTALL)
 
 
-def test_half_a_creditor_is_refused_by_naming_the_rest(gateway: GatewayProcess) -> None:
-    office = enter_office(gateway)
-    office.get(f"{office.base}/account")
+def test_half_a_creditor_is_refused_by_naming_the_rest(office: OfficeClient) -> None:
     office.post(f"{office.base}/account/channels", {"name": "No creditor"})
     page = office.post(office.path, {"creditor_name": "Shop"}).body.decode()
     for name in ("creditor_iban", "creditor_id"):
@@ -80,7 +76,6 @@ def test_half_a_creditor_is_refused_by_naming_the_rest(gateway: GatewayProcess) 
 def test_roles_see_and_change_what_the_table_says(gateway: GatewayProcess, client: Client) -> None:
     for role, sees in ((Role.VIEWER, False), (Role.OPERATOR, False), (Role.DEVELOPER, True)):
         office = enter_as(gateway, role)
-        office.get(f"{office.base}/approvals")
         path = f"{office.base}/account/channels/{client.entity_id}"
         assert office.get(f"{office.base}/account").status == (200 if sees else 403)
         assert office.get(path).status == (200 if sees else 403)
@@ -101,8 +96,7 @@ def test_an_administrator_of_one_channel_sees_no_other(gateway: GatewayProcess, 
     assert office.post(f"{office.base}/account/channels", {"name": "x"}).status == 403
 
 
-def test_a_merchants_page_shows_no_channel_of_another(gateway: GatewayProcess, stranger: Client) -> None:
-    office = enter_office(gateway)
+def test_a_merchants_page_shows_no_channel_of_another(office: OfficeClient, stranger: Client) -> None:
     assert stranger.entity_id not in office.get(f"{office.base}/account").body.decode()
     assert office.get(f"{office.base}/account/channels/{stranger.entity_id}").status == 404
 

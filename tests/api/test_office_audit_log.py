@@ -71,13 +71,12 @@ def test_an_export_is_whole_recorded_and_runs_no_formula(tmp_path: Path) -> None
         for wrong in ("=x", "+x", "-x", "@x"):
             OfficeClient(own.base_url).sign_in(wrong, "a wrong password")
         host = export(office, "/office/audit-log", action="sign-in failed")
-        assert {row["user"] for row in host} == {"'=x", "'+x", "'-x", "'@x"}
+        assert [row["user"] for row in host] == [""] * 4, "what is typed as a name may be a password"
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.DEVELOPER])
 def test_roles_below_the_administrator_neither_see_nor_export_it(gateway: GatewayProcess, role: Role) -> None:
     office = enter_as(gateway, role)
-    office.get(f"{office.base}/approvals")
     for path in (f"{office.base}/audit-log", "/office/audit-log"):
         assert office.get(path).status == 403
         assert office.post(f"{path}/export").status == 403

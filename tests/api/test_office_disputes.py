@@ -10,10 +10,11 @@ from uuid import uuid4
 
 import pytest
 
-from api.office_staff import enter_as, read_key
 from api.registration_requests import ask_store
 from gateway import Answer, Client, GatewayProcess
 from office_client import OfficeClient, enter_office
+from office_pages import read_key
+from office_users import enter_as
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Role
 from tollgate.payments.payment import Payment
@@ -24,11 +25,6 @@ pytestmark = pytest.mark.both_databases
 
 HEAD = "paymentId,type,amount,currency,resultCode,reference,date"
 PDF = b"%PDF-1.7 a delivery note"
-
-
-@pytest.fixture(scope="module")
-def office(gateway: GatewayProcess) -> OfficeClient:
-    return enter_office(gateway)
 
 
 def show(office: OfficeClient, path: str) -> str:
@@ -165,7 +161,7 @@ def test_a_large_body_needs_the_ticket_of_a_page_of_the_session(
     large = PDF + b"\0" * LIMITS.body_bytes_max
     assert send_bytes(office, path, large).status == 413
     assert send_bytes(office, path, large, **{"x-upload-ticket": "1" + ticket}).status == 413
-    other = enter_as(gateway, Role.OPERATOR, merchant_id=office.merchant_id)
+    other = enter_as(gateway, Role.OPERATOR)
     show(other, f"payments/{chargeback_id}")
     assert send_bytes(other, path, large, **{"x-upload-ticket": ticket}).status == 413
     too_large = PDF + b"\0" * LIMITS.evidence_bytes_max
@@ -280,7 +276,7 @@ def confirm(office: OfficeClient) -> str:
 
 def test_a_second_person_confirms_a_refund_and_it_is_made_once(careful: GatewayProcess) -> None:
     client, office = careful.client(), enter_office(careful)
-    operator = enter_as(careful, Role.OPERATOR, merchant_id=office.merchant_id)
+    operator = enter_as(careful, Role.OPERATOR)
     payment_id = client.pay().json["id"]
     key = read_key(show(operator, f"payments/{payment_id}"), "refund")
     path = f"{operator.base}/payments/{payment_id}/refund"
@@ -299,7 +295,7 @@ def test_a_second_person_confirms_a_refund_and_it_is_made_once(careful: GatewayP
 
 def test_a_second_person_confirms_a_reversal_of_taken_money(careful: GatewayProcess) -> None:
     client, office = careful.client(), enter_office(careful)
-    operator = enter_as(careful, Role.OPERATOR, merchant_id=office.merchant_id)
+    operator = enter_as(careful, Role.OPERATOR)
     payment_id = client.pay().json["id"]
     key = read_key(show(operator, f"payments/{payment_id}"), "reverse")
     operator.post(f"{operator.base}/payments/{payment_id}/reverse", {"key": key})
@@ -310,7 +306,7 @@ def test_a_second_person_confirms_a_reversal_of_taken_money(careful: GatewayProc
 
 def test_a_second_person_confirms_a_record_and_a_file(careful: GatewayProcess) -> None:
     client, office = careful.client(), enter_office(careful)
-    operator = enter_as(careful, Role.OPERATOR, merchant_id=office.merchant_id)
+    operator = enter_as(careful, Role.OPERATOR)
     payment_id = client.pay().json["id"]
     assert "A second person" in record(operator, payment_id, type="CB", amount="5.00").body.decode()
     assert list_types(careful, office, payment_id) == [("DB", 9200)]

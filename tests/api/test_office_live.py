@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from api.merchants import add_merchant, run_command
-from api.office_people import PASSWORD, add_user, choose_password, make_next_code, read_totp, set_up_totp
 from api.recording import RecordingAcquirer
 from api.secure import SecureGateway, make_certificate
 from api.test_live_host import make_keys, make_variables
 from office_client import OfficeClient
+from office_pages import choose_password, make_next_code, read_totp, set_up_totp
+from office_users import PASSWORD, add_user
 from ports import find_free_port
 from postgres import PostgresCluster
 
+NEW = "quite another password"
 COOKIE = "__Host-tollgate-office"
 
 
@@ -47,11 +49,11 @@ def live(
 
 def test_the_first_user_of_a_live_host_chooses_a_password_and_sets_up_a_second_factor(live: LiveOffice) -> None:
     assert run_command(live.gateway, "user", "list") == ""
-    name, first = add_user(live.gateway)
+    name, first = "first", run_command(live.gateway, "user", "add", "first", "--role", "platform")
     office = live.open()
     office.sign_in(name, first)
     assert office.path == "/office/set-up"
-    page = choose_password(office, follow=True).body.decode()
+    page = choose_password(office, PASSWORD, follow=True).body.decode()
     assert "Set up a second factor" in page
     assert "Passkeys need a host with a name" in page
     for path in ("/office", "/office/profile", "/office/users"):
@@ -72,14 +74,14 @@ def test_the_first_user_of_a_live_host_chooses_a_password_and_sets_up_a_second_f
 
 
 def test_the_password_comes_before_the_second_factor(live: LiveOffice) -> None:
-    name, first = add_user(live.gateway)
+    name = add_user(live.gateway, must_change_password=True).name
     office = live.open()
-    office.sign_in(name, first)
+    office.sign_in(name, PASSWORD)
 
     answer = office.post("/office/set-up/totp", {"sealed": "", "code": "123456"})
 
     assert (answer.status, "must be chosen first" in answer.body.decode()) == (400, True)
-    choose_password(office)
+    choose_password(office, NEW)
     _, sealed = read_totp(office.get("/office/set-up"))
     wrong = office.post("/office/set-up/totp", {"sealed": sealed, "code": "wrong"})
     assert (wrong.status, read_totp(wrong)[1] != "") == (400, True)
@@ -87,10 +89,10 @@ def test_the_password_comes_before_the_second_factor(live: LiveOffice) -> None:
 
 
 def test_the_last_second_factor_cannot_be_removed(live: LiveOffice) -> None:
-    name, first = add_user(live.gateway)
+    name = add_user(live.gateway, must_change_password=True).name
     office = live.open()
-    office.sign_in(name, first)
-    choose_password(office)
+    office.sign_in(name, PASSWORD)
+    choose_password(office, NEW)
     set_up_totp(office, "/office/set-up/totp")
     page = office.get("/office/profile").body.decode()
     assert "/office/profile/totp/remove" not in page
@@ -101,10 +103,10 @@ def test_the_last_second_factor_cannot_be_removed(live: LiveOffice) -> None:
 
 
 def test_cookies_are_for_this_host_over_tls_only(live: LiveOffice) -> None:
-    name, first = add_user(live.gateway)
+    name = add_user(live.gateway, must_change_password=True).name
     office = live.open()
     form = office.get("/office/sign-in")
-    signed = office.post("/office/sign-in", {"name": name, "password": first}, follow=False)
+    signed = office.post("/office/sign-in", {"name": name, "password": PASSWORD}, follow=False)
 
     for answer, cookie in ((form, f"{COOKIE}-form"), (signed, COOKIE)):
         expected = rf"{cookie}=[A-Za-z0-9_-]{{43}}; Path=/; HttpOnly; SameSite=Lax; Secure"

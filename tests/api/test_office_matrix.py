@@ -13,8 +13,8 @@ import pytest
 
 from gateway import Answer, GatewayProcess
 from office_client import OfficeClient
-from office_roles import PAGE_ROWS, UNKNOWN_ID, OfficeUser, add_users
-from office_world import OfficeWorld, build_world
+from office_users import OfficeUser, add_users
+from office_world import PAGE_ROWS, UNKNOWN_ID, OfficeWorld, build_world
 from tollgate.catalog.permissions import ROLE_PERMISSIONS, Role
 from tollgate.office.visits import OF_MERCHANT
 from tollgate.payments.users import Stage

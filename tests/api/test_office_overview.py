@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from api.office_tables import enter_as, read_rows
 from gateway import PAYMENT, Client, GatewayProcess
 from office_client import OfficeClient, enter_office
+from office_pages import read_rows
+from office_users import enter_as
 from tollgate.catalog.permissions import Role
 from tollgate.catalog.results import get_result
 
@@ -81,9 +82,10 @@ def test_a_chosen_period_is_shown_and_a_wrong_one_refused(office: OfficeClient) 
         assert office.get(f"{office.base}/overview", **{**chosen, **wrong}).status == 400
 
 
-def test_a_user_sees_the_sums_of_the_own_channels_only(office: OfficeClient, own: GatewayProcess) -> None:
+@pytest.mark.usefixtures("office")
+def test_a_user_sees_the_sums_of_the_own_channels_only(own: GatewayProcess) -> None:
     client: Client = own.client()
-    viewer = enter_as(own, office.merchant_id, Role.VIEWER, client.lenient_entity_id)
+    viewer = enter_as(own, Role.VIEWER, client.lenient_entity_id)
     page = viewer.get(f"{viewer.base}/overview").body.decode()
     assert "No payment was completed in this period" in page
     assert "entityId=$ENTITY" in page

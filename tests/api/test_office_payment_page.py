@@ -8,10 +8,11 @@ import pytest
 import sqlalchemy as sa
 
 from api.merchants import wait_until
-from api.office_staff import enter_as, read_key
 from api.registration_requests import ask_store
 from gateway import Answer, Client, GatewayProcess
-from office_client import OfficeClient, enter_office
+from office_client import OfficeClient
+from office_pages import read_key
+from office_users import enter_as
 from tollgate.catalog.permissions import Role
 from tollgate.store.audit_log import list_entries_about
 from tollgate.store.payments import list_chain
@@ -36,11 +37,6 @@ CANARY_FIELDS = {
     "customParameters[SHOPPER_note]": CANARY,
     "card.holder": "<i>Jane</i> Jones",
 }
-
-
-@pytest.fixture(scope="module")
-def office(gateway: GatewayProcess) -> OfficeClient:
-    return enter_office(gateway)
 
 
 def show(office: OfficeClient, payment_id: str) -> str:
@@ -86,7 +82,7 @@ def test_messages_are_shown_masked_to_those_who_may_see_them(
     assert "4200000000000000" not in page
     wait_until(lambda: "Log: request" in show(office, payment_id))
 
-    viewer = enter_as(gateway, Role.VIEWER, merchant_id=office.merchant_id)
+    viewer = enter_as(gateway, Role.VIEWER)
     page = show(viewer, payment_id)
     assert "Charge request" not in page
     assert "Log: request" not in page
@@ -163,7 +159,7 @@ def test_an_amount_that_does_not_fit_is_refused_and_stores_nothing(
 def test_a_refund_above_the_limit_of_the_user_is_refused_and_so_is_a_reversal(
     gateway: GatewayProcess, client: Client, office: OfficeClient
 ) -> None:
-    operator = enter_as(gateway, Role.OPERATOR, merchant_id=office.merchant_id, refund_limit=1000)
+    operator = enter_as(gateway, Role.OPERATOR, refund_limit=1000)
     payment_id = client.pay().json["id"]
     assert "Your own limit is 10.00 EUR" in show(operator, payment_id)
     for action, fields in (("refund", {"amount": "10.01"}), ("reverse", {})):
@@ -178,7 +174,7 @@ def test_a_refund_above_the_limit_of_the_user_is_refused_and_so_is_a_reversal(
 def test_a_role_without_the_permission_cannot_act(
     gateway: GatewayProcess, client: Client, office: OfficeClient, role: Role
 ) -> None:
-    other = enter_as(gateway, role, merchant_id=office.merchant_id)
+    other = enter_as(gateway, role)
     payment_id = client.pay(paymentType="PA").json["id"]
     show(other, payment_id)
     for action in ("capture", "reverse", "refund", "rebill", "record", "notes", "evidence"):
@@ -192,7 +188,7 @@ def test_a_payment_of_another_channel_or_merchant_is_not_found(
     foreign = stranger.pay().json["id"]
     assert office.get(f"{office.base}/payments/{foreign}").status == 404
     own = client.pay().json["id"]
-    elsewhere = enter_as(gateway, Role.OPERATOR, merchant_id=office.merchant_id, channel_id=client.lenient_entity_id)
+    elsewhere = enter_as(gateway, Role.OPERATOR, channel_id=client.lenient_entity_id)
     assert elsewhere.get(f"{elsewhere.base}/payments/{own}").status == 404
     assert elsewhere.post(f"{elsewhere.base}/payments/{own}/refund", {"key": "k", "amount": "1.00"}).status == 404
     for unknown in ("8a" + "0" * 30, "nonsense", "%00"):

@@ -12,23 +12,18 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from api.office_tables import enter_as, read_rows
 from api.registration_requests import ask_store
 from gateway import Answer, Client, GatewayProcess
-from office_client import OfficeClient, enter_office
+from office_client import OfficeClient
+from office_pages import read_rows
+from office_users import enter_as, list_audit
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Role
-from tollgate.store.audit_log import EntryFilter, list_entries
 from tollgate.store.statements import Statement, Write
 
 CANARIES = ("=1+1+1+1", "+1234567", "-1234567", "@SUM(A1)", "<script>alert(1)</script>", '","x","y"')
 DECLINED = "4000000000000002"
-
-
-@pytest.fixture
-def office(gateway: GatewayProcess) -> OfficeClient:
-    return enter_office(gateway)
 
 
 def make_email() -> str:
@@ -168,10 +163,7 @@ def test_an_export_is_recorded_with_its_query_before_it_begins(office: OfficeCli
     email = make_email()
     office.get(f"{office.base}/payments/export.csv", q=email, type="DB")
 
-    entries = ask_store(
-        gateway, lambda database: list_entries(database, EntryFilter(merchant_id=office.merchant_id), None, 5)
-    )
-    entry = next(each for each in entries if each.action == AuditAction.PAYMENTS_EXPORTED)
+    entry = list_audit(gateway, AuditAction.PAYMENTS_EXPORTED)[-1]
     assert entry.details == {"format": "csv", "q": email, "type": "DB"}
 
 
@@ -185,7 +177,7 @@ def test_a_view_is_saved_listed_used_and_deleted(office: OfficeClient, gateway: 
     assert list_ids(saved) == [payment_id]
     page = office.get(f"{office.base}/payments")
     assert list_ids(office.get(find_link(page, name))) == [payment_id]
-    other = enter_as(gateway, office.merchant_id, Role.VIEWER)
+    other = enter_as(gateway, Role.VIEWER)
     assert name not in other.get(f"{office.base}/payments").body.decode()
 
     text = page.body.decode().partition(f">{name}</a>")[2]
@@ -200,11 +192,11 @@ def test_a_view_needs_a_name(office: OfficeClient) -> None:
 
 
 def test_a_viewer_sees_the_payments_of_the_own_channel_and_exports_none(
-    office: OfficeClient, gateway: GatewayProcess, client: Client, lenient: Client
+    gateway: GatewayProcess, client: Client, lenient: Client
 ) -> None:
     email = make_email()
     mine, _other = pay(client, email), pay(lenient, email)
-    viewer = enter_as(gateway, office.merchant_id, Role.VIEWER, client.entity_id)
+    viewer = enter_as(gateway, Role.VIEWER, client.entity_id)
 
     page = viewer.get(f"{viewer.base}/payments", q=email)
 
@@ -215,11 +207,11 @@ def test_a_viewer_sees_the_payments_of_the_own_channel_and_exports_none(
 
 
 def test_an_operator_of_one_channel_exports_that_one_only(
-    office: OfficeClient, gateway: GatewayProcess, client: Client, lenient: Client
+    gateway: GatewayProcess, client: Client, lenient: Client
 ) -> None:
     email = make_email()
     mine, _other = pay(client, email), pay(lenient, email)
-    operator = enter_as(gateway, office.merchant_id, Role.OPERATOR, client.entity_id)
+    operator = enter_as(gateway, Role.OPERATOR, client.entity_id)
 
     exported = json.loads(operator.get(f"{operator.base}/payments/export.json", q=email).body)
     assert [row["Payment id"] for row in exported] == [mine]
@@ -230,7 +222,7 @@ def test_a_user_of_another_merchant_finds_no_such_merchant(
 ) -> None:
     known = gateway.run("merchant", "list").stdout.splitlines()
     other_id = next(line.split()[0] for line in known if line.endswith("Second merchant"))
-    other = enter_as(gateway, other_id, Role.ADMINISTRATOR)
+    other = enter_as(gateway, Role.ADMINISTRATOR, merchant_id=other_id)
     assert stranger.entity_id
     for page in ("payments", "overview", "payments/export.csv"):
         assert other.get(f"{office.base}/{page}").status == 404

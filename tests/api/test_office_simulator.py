@@ -10,9 +10,9 @@ import pytest
 from api.chains import list_payments, refund
 from api.challenges import FRICTIONLESS, order
 from api.merchants import add_merchant, run_command, wait_until
-from api.office_users import enter_as, list_audit
 from gateway import PAYMENT, Answer, Client, GatewayProcess
 from office_client import OfficeClient, enter_office
+from office_users import enter_as, list_audit
 from tollgate.catalog.permissions import Role
 
 DECLINED = "800.100.152"
@@ -115,7 +115,7 @@ def test_the_clock_moves_forward_by_what_was_asked(office: OfficeClient, shop: C
     assert "moved forward by 40 days" in page.body.decode()
     after = shop.get("/sandbox/clock").json["now"]
     assert after[:7] > before[:7]
-    assert ("clock moved", "") in list_audit(host)
+    assert list_audit(host, "clock moved")[-1].user_name == office.name
 
 
 @pytest.mark.parametrize(
@@ -141,16 +141,14 @@ def test_what_cannot_be_planned_is_refused(
 
 def test_a_change_is_recorded_before_it_is_made(office: OfficeClient, shop: Client, host: GatewayProcess) -> None:
     plan(office, shop, delay="1", type="CP")
-    assert ("simulator changed", shop.entity_id) in list_audit(host)
+    assert list_audit(host, "simulator changed")[-1].subject == shop.entity_id
 
 
-def test_only_builders_see_the_simulator_and_only_their_own_channels(
-    host: GatewayProcess, office: OfficeClient, shop: Client
-) -> None:
+def test_only_builders_see_the_simulator_and_only_their_own_channels(host: GatewayProcess, shop: Client) -> None:
     other = add_merchant(host, "Other")
-    viewer = enter_as(host, Role.VIEWER, office.merchant_id)
+    viewer = enter_as(host, Role.VIEWER)
     assert viewer.get(f"{viewer.base}/simulator").status == 403
-    developer = enter_as(host, Role.DEVELOPER, office.merchant_id, shop.lenient_entity_id)
+    developer = enter_as(host, Role.DEVELOPER, shop.lenient_entity_id)
     page = developer.get(f"{developer.base}/simulator")
     assert page.status == 200
     text = page.body.decode()
@@ -180,9 +178,8 @@ def test_a_snapshot_is_saved_loaded_downloaded_and_deleted(
     office.get(f"{office.base}/simulator")
     assert "Deleted" in office.post(f"{office.base}/simulator/snapshots/before/delete").body.decode()
     assert office.get(f"{office.base}/simulator/snapshots/before").status == 404
-    audit = list_audit(host)
-    assert ("sandbox saved", "before.snapshot") in audit
-    assert ("sandbox loaded", "before.snapshot") in audit
+    assert list_audit(host, "sandbox saved")[-1].subject == "before.snapshot"
+    assert list_audit(host, "sandbox loaded")[-1].subject == "before.snapshot"
 
 
 @pytest.mark.parametrize("name", ["", "../keys", ".hidden", "a/b", "x" * 61])

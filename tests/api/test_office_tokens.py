@@ -37,9 +37,8 @@ def show(office: OfficeClient, path: str) -> str:
 
 
 def test_a_token_is_made_shown_on_its_own_click_used_rotated_and_revoked(
-    gateway: GatewayProcess, client: Client
+    gateway: GatewayProcess, client: Client, office: OfficeClient
 ) -> None:
-    office = enter_office(gateway)
     path = make_token(office, "shop-one", scopes="payments", channels=client.entity_id, expires_days="30")
     page = office.get(path).body.decode()
     assert _CLEAR.search(page) is None
@@ -69,8 +68,7 @@ def test_a_token_is_made_shown_on_its_own_click_used_rotated_and_revoked(
         assert clear not in page
 
 
-def test_a_revoked_token_is_refused_by_the_next_request(gateway: GatewayProcess, client: Client) -> None:
-    office = enter_office(gateway)
+def test_a_revoked_token_is_refused_by_the_next_request(client: Client, office: OfficeClient) -> None:
     path = make_token(office, "shop-two")
     shop = replace(client, token=show(office, path))
     assert shop.pay().status == 200
@@ -79,10 +77,11 @@ def test_a_revoked_token_is_refused_by_the_next_request(gateway: GatewayProcess,
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.DEVELOPER])
-def test_roles_below_the_administrator_neither_see_nor_change_tokens(gateway: GatewayProcess, role: Role) -> None:
-    path = make_token(enter_office(gateway), f"secret-{role}")
-    office = enter_as(gateway, role)
-    office.get(f"{office.base}/approvals")
+def test_roles_below_the_administrator_neither_see_nor_change_tokens(
+    gateway: GatewayProcess, office: OfficeClient, role: Role
+) -> None:
+    path = make_token(office, f"secret-{role}")
+    other = enter_as(gateway, role)
     for method, target in (
         ("GET", f"{office.base}/tokens"),
         ("GET", path),
@@ -92,7 +91,7 @@ def test_roles_below_the_administrator_neither_see_nor_change_tokens(gateway: Ga
         ("POST", f"{path}/rotate"),
         ("POST", f"{path}/revoke"),
     ):
-        answer = office.get(target) if method == "GET" else office.post(target)
+        answer = other.get(target) if method == "GET" else other.post(target)
         assert answer.status == 403, (method, target)
         assert f"secret-{role}" not in answer.body.decode()
 
@@ -122,22 +121,22 @@ def test_a_stale_second_factor_is_asked_for_again_before_anything_is_shown_or_do
 
 
 def test_an_administrator_of_one_channel_manages_tokens_of_that_channel_only(
-    gateway: GatewayProcess, client: Client
+    gateway: GatewayProcess, client: Client, office: OfficeClient
 ) -> None:
-    everywhere = make_token(enter_office(gateway), "everywhere")
-    elsewhere = make_token(enter_office(gateway), "elsewhere", channels=client.lenient_entity_id)
-    office = enter_as(gateway, Role.ADMINISTRATOR, client.entity_id)
-    own = make_token(office, "here", channels=client.entity_id)
-    listed = office.get(f"{office.base}/tokens").body.decode()
+    everywhere = make_token(office, "everywhere")
+    elsewhere = make_token(office, "elsewhere", channels=client.lenient_entity_id)
+    narrow = enter_as(gateway, Role.ADMINISTRATOR, client.entity_id)
+    own = make_token(narrow, "here", channels=client.entity_id)
+    listed = narrow.get(f"{narrow.base}/tokens").body.decode()
     assert ">here<" in listed
     assert ">everywhere<" not in listed
     assert ">elsewhere<" not in listed
-    assert office.get(own).status == 200
+    assert narrow.get(own).status == 200
     for path in (everywhere, elsewhere):
-        assert office.get(path).status == 404
-        assert office.post(f"{path}/show").status == 404
-    assert office.post(f"{office.base}/tokens", {"label": "x"}).status == 403
-    assert office.post(f"{office.base}/tokens", {"label": "x", "channels": client.lenient_entity_id}).status == 400
+        assert narrow.get(path).status == 404
+        assert narrow.post(f"{path}/show").status == 404
+    assert narrow.post(f"{narrow.base}/tokens", {"label": "x"}).status == 403
+    assert narrow.post(f"{narrow.base}/tokens", {"label": "x", "channels": client.lenient_entity_id}).status == 400
 
 
 def test_with_four_eyes_a_second_person_grants_a_token_and_only_views_show_it(tmp_path: Path) -> None:
@@ -176,9 +175,7 @@ def test_with_four_eyes_a_second_person_grants_a_token_and_only_views_show_it(tm
         ({"expires_days": "soon"}, "<strong>expires_days</strong>"),
     ],
 )
-def test_a_wrong_term_is_refused_and_named(gateway: GatewayProcess, fields: dict[str, str], words: str) -> None:
-    office = enter_office(gateway)
-    office.get(f"{office.base}/tokens")
+def test_a_wrong_term_is_refused_and_named(office: OfficeClient, fields: dict[str, str], words: str) -> None:
     answer = office.post(f"{office.base}/tokens", fields)
     assert answer.status == 400
     assert words in answer.body.decode()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from uuid import uuid4
 
 import pytest
 
 from api.merchants import run_command
-from api.office_people import PASSWORD, add_user, choose_password, enter, find_merchant_id, sign_in
 from gateway import GatewayProcess
 from office_client import OfficeClient
+from office_pages import choose_password
+from office_users import PASSWORD, add_user, enter_as, find_first_merchant, list_audit, sign_in
+from tollgate.catalog.permissions import Role
 
 _SHOWN = re.compile(r'class="shown-once"><code>([A-Za-z0-9]{20})</code>')
 
@@ -28,14 +31,14 @@ def read_shown(page: str) -> str:
 
 @pytest.fixture
 def administrator(gateway: GatewayProcess) -> OfficeClient:
-    return enter(gateway, "administrator", "--merchant", find_merchant_id(gateway))[0]
+    return enter_as(gateway, Role.ADMINISTRATOR)
 
 
 def test_an_administrator_adds_changes_resets_and_disables_a_user(
     gateway: GatewayProcess, administrator: OfficeClient
 ) -> None:
     office, base = administrator, administrator.base
-    name = f"clerk.{add_user(gateway)[0]}"
+    name = f"clerk.{uuid4().hex[:8]}"
     office.get(f"{base}/users")
     added = office.post(f"{base}/users", {"name": name, "role": "operator", "channel": "", "refund_limit": "100.00"})
     first = read_shown(added.body.decode())
@@ -45,7 +48,7 @@ def test_an_administrator_adds_changes_resets_and_disables_a_user(
 
     clerk = OfficeClient(gateway.base_url, office.merchant_id)
     clerk.sign_in(name, first, follow=False)
-    choose_password(clerk)
+    choose_password(clerk, PASSWORD)
     assert clerk.get(f"{base}/approvals").status == 200
     assert clerk.get(f"{base}/users").status == 403
 
@@ -69,10 +72,10 @@ def test_an_administrator_reaches_neither_the_platform_nor_another_merchant(
 ) -> None:
     office, base = administrator, administrator.base
     other_id = run_command(gateway, "merchant", "add", "Neighbour")
-    platform, _ = enter(gateway)
-    name, _ = add_user(gateway, "viewer", "--merchant", other_id)
+    platform = enter_as(gateway)
+    name = add_user(gateway, Role.VIEWER, merchant_id=other_id).name
     foreign = find_user_id(platform, "/office", name)
-    root, _ = add_user(gateway)
+    root = add_user(gateway).name
     root_id = find_user_id(platform, "/office", root)
 
     assert office.get("/office/users").status == 403
@@ -91,9 +94,9 @@ def test_an_administrator_reaches_neither_the_platform_nor_another_merchant(
 
 
 def test_the_platform_gives_a_user_roles_for_several_merchants(gateway: GatewayProcess) -> None:
-    platform, own_name = enter(gateway)
+    platform = enter_as(gateway)
     other_id = run_command(gateway, "merchant", "add", "Second shop")
-    name, _ = add_user(gateway, "viewer", "--merchant", find_merchant_id(gateway))
+    name = add_user(gateway, Role.VIEWER).name
     user_id = find_user_id(platform, "/office", name)
     platform.get(f"/office/users/{user_id}")
     wanted = {"role": "operator", "merchant": other_id}
@@ -103,14 +106,15 @@ def test_the_platform_gives_a_user_roles_for_several_merchants(gateway: GatewayP
 
     page = platform.get(f"/office/users/{user_id}").body.decode()
     assert ("Take viewer" in page, "Take operator" in page, "Second shop" in page) == (True, True, True)
-    own_id = find_user_id(platform, "/office", own_name)
+    own_id = find_user_id(platform, "/office", platform.name)
     assert "Another user has to change what you may do" in platform.get(f"/office/users/{own_id}").body.decode()
     assert platform.post(f"/office/users/{own_id}/disable").status == 403
 
 
 def test_commands_change_users_and_the_log_names_the_operator(gateway: GatewayProcess) -> None:
-    merchant_id = find_merchant_id(gateway)
-    name, first = add_user(gateway, "operator", "--merchant", merchant_id, "--refund-limit", "25.00")
+    merchant_id, name = find_first_merchant(gateway), f"clerk-{uuid4().hex[:8]}"
+    role = ("--role", "operator", "--merchant", merchant_id, "--refund-limit", "25.00")
+    first = run_command(gateway, "user", "add", name, *role)
     line = next(line for line in run_command(gateway, "user", "list").splitlines() if line.startswith(f"{name} "))
     assert line == f"{name}  (no second factor, operator of {merchant_id}, refunds up to 25.00)"
 
@@ -122,6 +126,17 @@ def test_commands_change_users_and_the_log_names_the_operator(gateway: GatewayPr
     assert f"{name}  (disabled" in run_command(gateway, "user", "list")
     run_command(gateway, "user", "enable", name)
     assert OfficeClient(gateway.base_url).sign_in(name, again, follow=False).status == 303
+
+    entries = [each for each in list_audit(gateway) if each.subject == name and each.action.startswith("user ")]
+    assert [(entry.action, entry.user_name, entry.user_id) for entry in entries] == [
+        ("user added", "operator", ""),
+        ("user reset", "operator", ""),
+        ("user disabled", "operator", ""),
+        ("user enabled", "operator", ""),
+    ]
+    assert (entries[0].merchant_id, entries[0].details["role"]) == (merchant_id, "operator")
+    for password in (first, again):
+        assert password not in str(entries)
 
 
 @pytest.mark.parametrize(

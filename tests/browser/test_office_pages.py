@@ -21,8 +21,8 @@ from browser.accessibility import list_violations
 from browser.conftest import OpenContext, Shoot
 from gateway import CARD, Answer, GatewayProcess
 from office_client import OfficeClient
-from office_roles import PAGE_ROWS, OfficeUser, add_users
-from office_world import OfficeWorld, build_world
+from office_users import OfficeUser, add_users
+from office_world import PAGE_ROWS, OfficeWorld, build_world
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import Stage
 

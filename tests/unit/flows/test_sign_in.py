@@ -16,8 +16,8 @@ from tollgate.payments.users import Stage
 from tollgate.store import users as store
 from tollgate.values import MINUTE, SECOND, Forbidden, InvalidParameters, Secret
 from tollgate.vault import passwords
-from unit.flows.office_users import ORIGIN, PASSWORD, WRONG, add, enter, get_clock, get_user, get_visitor, list_actions
-from unit.flows.office_users import make_code as make_totp_code
+from unit.flows.signing_in import ORIGIN, PASSWORD, WRONG, add, enter, get_clock, get_user, get_visitor, list_actions
+from unit.flows.signing_in import make_code as make_totp_code
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("quick_passwords")]
 

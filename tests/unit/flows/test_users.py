@@ -22,7 +22,7 @@ from tollgate.values import DAY, ChannelId, Forbidden, InvalidParameters, Mercha
 from tollgate.vault import passwords
 from tollgate.workers.table import WORKERS
 from unit.app_fixture import CHANNEL, MERCHANT, NOW
-from unit.flows.office_users import (
+from unit.flows.signing_in import (
     ORIGIN,
     PASSWORD,
     add,
