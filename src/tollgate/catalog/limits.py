@@ -153,6 +153,8 @@ class Limits:
     """The time for which a second factor counts as fresh."""
     approval_lifetime: Instant = 3 * DAY
     approvals_shown: int = 100
+    approval_run: Instant = 5 * MINUTE
+    """A granted action without an outcome after this time was cut off, and may be run again."""
     snapshots_max: int = 20
     """The number of snapshots of a sandbox that the back office stores."""
     snapshot_bytes_max: int = 64 * 1024 * 1024

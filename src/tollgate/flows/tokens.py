@@ -17,9 +17,9 @@ async def list_tokens(app: App, merchant_id: MerchantId) -> list[Credential]:
     return [each for each in reversed(found) if each.merchant_id == merchant_id]
 
 
-def make_token(app: App, merchant_id: MerchantId, terms: TokenTerms) -> NewCredential:
-    """Makes a token, which is valid when it is inserted; so its id can be recorded before."""
-    made = make_credential(merchant_id, app.keyring, app.clock.now(), app.random_bytes)
+def make_token(app: App, merchant_id: MerchantId, terms: TokenTerms, token_id: str = "") -> NewCredential:
+    """Makes a token, which is valid when it is inserted; so its id can be recorded before, or chosen by the caller."""
+    made = make_credential(merchant_id, app.keyring, app.clock.now(), app.random_bytes, credential_id=token_id)
     return NewCredential(msgspec.structs.replace(made.credential, **msgspec.structs.asdict(terms)), made.token)
 
 
@@ -41,10 +41,11 @@ async def change_token(app: App, token: Credential, terms: TokenTerms) -> None:
     await app.merchants.refresh(app.database)
 
 
-async def rotate_token(app: App, token: Credential, overlap: Instant) -> NewCredential:
+async def rotate_token(app: App, token: Credential, overlap: Instant, new_id: str = "") -> NewCredential:
     """Makes a token with the same terms, beside which the old one stays valid for a while.
 
-    A token with an end is followed by one that lives as long as it did.
+    A token with an end is followed by one that lives as long as it did. new_id: the id of the new one, as the caller
+    chose it.
     """
     now = app.clock.now()
     if token.revoked_at is not None or token.is_expired(now):
@@ -58,7 +59,7 @@ async def rotate_token(app: App, token: Credential, overlap: Instant) -> NewCred
         channel_ids=token.channel_ids,
         expires_at=None if lifetime is None else now + lifetime,
     )
-    new = make_token(app, token.merchant_id, terms)
+    new = make_token(app, token.merchant_id, terms, new_id)
     ends_at = now + overlap if token.expires_at is None else min(token.expires_at, now + overlap)
     ending = msgspec.structs.replace(token, expires_at=ends_at)
     if not await merchants.rotate_credential(app.database, ending, new.credential):

@@ -15,6 +15,7 @@ from tollgate.payments.webhooks import Delivery, Webhook, WebhookState
 from tollgate.store import deliveries
 from tollgate.store import webhooks as store_webhooks
 from tollgate.store.events import Event
+from tollgate.store.statements import Write
 from tollgate.values import SECOND, Conflict, Fault, Instant, MerchantId, Refusal, Secret, make_id, make_timed_id
 from tollgate.vault.webhooks import WebhookSecrets, make_secrets, rotate_secrets
 
@@ -104,12 +105,17 @@ async def test_webhook(app: App, webhook: Webhook) -> Attempted:
     return attempted
 
 
-async def rotate_webhook(app: App, webhook: Webhook, overlap_s: int, *, secret: Secret | None = None) -> NewWebhook:
-    """Gives an endpoint new secrets, beside which the present ones stay live for a while."""
+async def rotate_webhook(
+    app: App, webhook: Webhook, overlap_s: int, *more: Write, secret: Secret | None = None
+) -> NewWebhook:
+    """Gives an endpoint new secrets, beside which the present ones stay live for a while.
+
+    more: what is written in the same commit.
+    """
     until: Instant = app.clock.now() + overlap_s * SECOND
     secrets = rotate_secrets(open_webhook(app, webhook), app.random_bytes, until, secret)
     changed = seal_webhook(app, webhook, secrets)
-    if not await store_webhooks.update_webhook(app.database, changed):
+    if not await store_webhooks.update_webhook(app.database, changed, *more):
         raise _make_conflict()
     return NewWebhook(changed, secrets)
 

@@ -4,6 +4,7 @@ The action itself is run by the module that declared it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
 
 import msgspec
 
@@ -19,7 +20,10 @@ ROUTES = OfficeRoutes()
 _PATH = f"{OF_MERCHANT}/approvals"
 
 Run = Callable[[Visit, Mapping[str, str]], Awaitable[str]]
-"""Runs an action with the fields of its form, and returns what to tell the user."""
+"""Runs an action with the fields of its form, and returns what to tell the user.
+
+It is run again if its process was killed, so the fields name what it makes, and it looks for that first.
+"""
 
 
 class GuardedAction(msgspec.Struct, frozen=True):
@@ -87,21 +91,42 @@ async def show_approvals(visit: Visit) -> Reply:
     """Lists what waits for a second person, and what was decided."""
     merchant_id = visit.get_merchant().id
     found = await users.list_approvals(visit.app.database, merchant_id, limits.LIMITS.approvals_shown)
-    rows = [(each, _is_expired(visit, each), _may_decide(visit, each)) for each in found]
-    return visit.render("approvals.html", title="Approvals", rows=rows, states=ApprovalState)
+    rows = [(each, _find_progress(visit, each), _may_decide(visit, each)) for each in found]
+    return visit.render("approvals.html", title="Approvals", rows=rows, kinds=Progress)
 
 
-def _is_expired(visit: Visit, approval: Approval) -> bool:
-    is_old = visit.app.clock.now() - approval.requested_at > limits.LIMITS.approval_lifetime
-    return approval.state is ApprovalState.WAITING and is_old
+class Progress(StrEnum):
+    """The progress of a request, as the page shows it."""
+
+    WAITING = "waiting"
+    EXPIRED = "expired"
+    RUNNING = "being carried out"
+    UNFINISHED = "unfinished"
+    """The action was granted, and its process ended before the outcome was noted: it may have been done or not."""
+    GRANTED = "granted"
+    DECLINED = "declined"
+
+
+_OPEN = frozenset({Progress.WAITING, Progress.UNFINISHED})
+"""Somebody has to decide."""
+
+
+def _find_progress(visit: Visit, approval: Approval) -> Progress:
+    now = visit.app.clock.now()
+    if approval.state is ApprovalState.WAITING:
+        is_old = now - approval.requested_at > limits.LIMITS.approval_lifetime
+        return Progress.EXPIRED if is_old else Progress.WAITING
+    if approval.state is ApprovalState.GRANTED and not approval.outcome:
+        is_cut_off = now - (approval.decided_at or 0) > limits.LIMITS.approval_run
+        return Progress.UNFINISHED if is_cut_off else Progress.RUNNING
+    return Progress[approval.state.name]
 
 
 def _may_decide(visit: Visit, approval: Approval) -> bool:
     action = _ACTIONS.get(approval.action)
     return (
         action is not None
-        and approval.state is ApprovalState.WAITING
-        and not _is_expired(visit, approval)
+        and _find_progress(visit, approval) in _OPEN
         and approval.requested_by != visit.user.name
         and visit.may(permissions.Permission.APPROVE, approval.channel_id or None)
         and visit.may(action.permission, approval.channel_id or None)
@@ -110,7 +135,11 @@ def _may_decide(visit: Visit, approval: Approval) -> bool:
 
 @ROUTES.add("POST", f"{_PATH}/{{id}}", permissions.Permission.APPROVE)
 async def decide(visit: Visit) -> Reply:
-    """Grants or declines a request of another user; an action that is granted is run once."""
+    """Grants or declines a request of another user, or carries out again what was granted and cut off.
+
+    The decision is saved before the action is run, so of two users at once one runs it. An action that is run again
+    does nothing that it had done before.
+    """
     approval = await users.find_approval(visit.app.database, visit.get_merchant().id, visit.names[0])
     if approval is None:
         raise make_not_found("request")
@@ -118,13 +147,17 @@ async def decide(visit: Visit) -> Reply:
         raise refuse_field("decision", "another user has to decide this")
     if not _may_decide(visit, approval):
         raise refuse_field("decision", "the request was decided or has expired, or your role does not allow it")
+    is_again = approval.state is ApprovalState.GRANTED
     is_granted = visit.find("decision") == "grant"
+    if is_again and not is_granted:
+        raise refuse_field("decision", "the request was granted: it can only be carried out")
     await visit.record(
         audit_actions.AuditAction.APPROVAL_GRANTED if is_granted else audit_actions.AuditAction.APPROVAL_DECLINED,
         approval.subject,
         action=approval.action,
         summary=approval.summary,
         requested_by=approval.requested_by,
+        **({"again_after": approval.decided_by or ""} if is_again else {}),
     )
     decided = msgspec.structs.replace(
         approval,
@@ -132,7 +165,7 @@ async def decide(visit: Visit) -> Reply:
         decided_by=visit.user.name,
         decided_at=visit.app.clock.now(),
     )
-    if not await users.decide_approval(visit.app.database, decided):
+    if not await users.decide_approval(visit.app.database, approval, decided):
         raise refuse_field("decision", "the request was decided at the same moment by somebody else")
     if not is_granted:
         return visit.go(f"{visit.base}/approvals", "Declined.")

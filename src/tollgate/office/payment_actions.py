@@ -16,9 +16,9 @@ from tollgate.office import approvals, chains, showing, visits
 from tollgate.operations import charging, idempotency
 from tollgate.operations.app import Call
 from tollgate.payments import chain, order
-from tollgate.payments.payment import IdempotencyKey
+from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.payments.users import find_refund_limit
-from tollgate.store import users
+from tollgate.store import payments, users
 from tollgate.values import make_id, make_short_id
 from tollgate.web.request import Reply
 
@@ -174,13 +174,28 @@ async def _plan(visit: visits.Visit, wanted: _Wanted) -> _Wanted:
 async def run_follow_up(visit: visits.Visit, sent: Mapping[str, str]) -> str:
     """Carries an action out, as the user whose visit it is, and returns what to tell the user."""
     row = ACTION_ROWS[sent["action"]]
-    wanted = await _plan(visit, await _read(visit, row, sent["payment"], sent))
+    wanted = await _read(visit, row, sent["payment"], sent)
     found = wanted.found
+    # Looked for in the chain, because the idempotency key itself is forgotten after a day.
+    earlier = await payments.find_follow_up(
+        visit.app.database, found.payment.merchant_id, found.payment.first_id, wanted.key.key
+    )
+    if earlier is not None:
+        return _tell_earlier(earlier)
+    wanted = await _plan(visit, wanted)
     await visit.record(row.audit, found.payment.id, summary=wanted.summary)
     call = Call(found.channel, f"{found.channel.id}_{visit.request.trace}", wanted.key)
     answer = await follow_up(visit.app, wanted.request, found.payment.id, call)
     result = orjson.loads(answer.body)["result"]
     return f"{wanted.summary[:1].upper()}{wanted.summary[1:]}: {result['code']} {result['description']}"
+
+
+def _tell_earlier(payment: Payment) -> str:
+    label = payment_types.PAYMENT_TYPES[payment.payment_type].label
+    money = showing.show_amount(payment.money.hundredths, payment.money.currency)
+    code = payment.result_code
+    result = f"{code} {results.get_result(code).description}" if code else "its result is not known yet"
+    return f"The {label} of {money} had been sent before, as payment {payment.id}: {result}"
 
 
 _REFUND = approvals.declare_action("refund", permissions.ApprovalKind.REFUND, permissions.Permission.REFUND)(

@@ -15,7 +15,7 @@ from tollgate.flows import tokens
 from tollgate.office import approvals, visits
 from tollgate.payments.merchants import Credential
 from tollgate.store.audit_log import list_last_times
-from tollgate.values import Instant
+from tollgate.values import Instant, make_id
 from tollgate.vault.tokens import open_token, show_token
 from tollgate.web.request import Reply
 
@@ -66,6 +66,7 @@ async def submit_token(visit: visits.Visit) -> Reply:
         "scopes": ",".join(_list_sent(visit, "scopes")),
         "channels": ",".join(_list_sent(visit, "channels")),
         "expires_days": visit.find("expires_days"),
+        "id": make_id(visit.app.random_bytes),
     }
     _read_terms(visit, fields)
     scopes = fields["scopes"] or "all scopes"
@@ -93,11 +94,19 @@ def _read_terms(visit: visits.Visit, fields: Mapping[str, str]) -> TokenTerms:
 @approvals.declare_action("make access token", permissions.ApprovalKind.TOKEN, _MAY)
 async def make_token(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes a token, which is shown on request and never told here."""
+    if await _is_made(visit, fields["id"]):
+        return "The access token had been made before. Show it when you need it."
     terms = _read_terms(visit, fields)
-    new = tokens.make_token(visit.app, visit.get_merchant().id, terms)
-    await visit.record(audit_actions.AuditAction.TOKEN_ADDED, new.credential.id, **fields)
+    new = tokens.make_token(visit.app, visit.get_merchant().id, terms, fields["id"])
+    details = {name: text for name, text in fields.items() if name != "id"}
+    await visit.record(audit_actions.AuditAction.TOKEN_ADDED, fields["id"], **details)
     await tokens.insert_token(visit.app, new)
     return f"The access token {terms.label or new.credential.id} was made. Show it when you need it."
+
+
+async def _is_made(visit: visits.Visit, token_id: str) -> bool:
+    """Tells whether an action that is carried out again had made its token before it was cut off."""
+    return any(each.id == token_id for each in await tokens.list_tokens(visit.app, visit.get_merchant().id))
 
 
 async def _get_token(visit: visits.Visit, token_id: str) -> Credential:
@@ -179,7 +188,7 @@ async def submit_rotation(visit: visits.Visit) -> Reply:
     return await approvals.perform(
         visit,
         rotate_token,
-        {"token": token.id, "overlap_hours": hours},
+        {"token": token.id, "overlap_hours": hours, "new": make_id(visit.app.random_bytes)},
         back=f"{visit.base}/tokens",
         subject=token.id,
         summary=f"rotate the access token {token.label or token.id}; the old one ends after {hours} hours",
@@ -189,9 +198,11 @@ async def submit_rotation(visit: visits.Visit) -> Reply:
 @approvals.declare_action("rotate access token", permissions.ApprovalKind.TOKEN, _MAY)
 async def rotate_token(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes the token that follows another."""
+    if await _is_made(visit, fields["new"]):
+        return "The access token had been rotated before. Show the new one when you need it."
     token = await _get_token(visit, fields["token"])
     await visit.record(audit_actions.AuditAction.TOKEN_ROTATED, token.id, hours=fields["overlap_hours"])
-    new = await tokens.rotate_token(visit.app, token, read_overlap(fields["overlap_hours"]))
+    new = await tokens.rotate_token(visit.app, token, read_overlap(fields["overlap_hours"]), fields["new"])
     return (
         f"The access token {new.credential.label or new.credential.id} follows the old one. Show it when you need it."
     )

@@ -15,7 +15,7 @@ from tollgate.payments.webhooks import Webhook, WebhookState
 from tollgate.store import deliveries, opening
 from tollgate.store import webhooks as store_webhooks
 from tollgate.values import HOUR, SECOND
-from tollgate.vault.webhooks import show_secrets
+from tollgate.vault.webhooks import name_secrets, show_secrets
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()
@@ -169,10 +169,11 @@ async def submit_rotation(visit: visits.Visit) -> Reply:
     webhook = await get_webhook(visit, visit.names[0])
     overlap = visit.find("overlap")
     contract.read_rotation([("overlap", overlap)])
+    present = name_secrets(open_webhook(visit.app, webhook), visit.app.keyring)
     return await approvals.perform(
         visit,
         rotate_secrets,
-        {"webhook": webhook.id, "overlap": overlap, "requested_by": visit.user.name},
+        {"webhook": webhook.id, "overlap": overlap, "requested_by": visit.user.name, "present": present},
         back=_make_path(visit, webhook),
         subject=webhook.id,
         summary=f"rotate the secrets of {webhook.url}; the present ones end after {overlap} hours",
@@ -185,9 +186,12 @@ async def rotate_secrets(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes new secrets, which only the user who asked for them is shown."""
     webhook = await get_webhook(visit, fields["webhook"])
     overlap_hours, _ = contract.read_rotation([("overlap", fields["overlap"])])
+    # A second rotation would end secrets that the receiver may still use.
+    if name_secrets(open_webhook(visit.app, webhook), visit.app.keyring) != fields["present"]:
+        return "The secrets were rotated since this was asked for, and are not rotated again."
     await _record(visit, webhook, "secrets rotated", hours=fields["overlap"], requested_by=fields["requested_by"])
-    await webhooks.rotate_webhook(visit.app, webhook, overlap_hours * HOUR // SECOND)
-    await opening.put_setting(visit.app.database, _UNSEEN + webhook.id, fields["requested_by"])
+    unseen = opening.put_setting_writes(_UNSEEN + webhook.id, fields["requested_by"])
+    await webhooks.rotate_webhook(visit.app, webhook, overlap_hours * HOUR // SECOND, *unseen)
     await visit.app.merchants.refresh(visit.app.database)
     return "The webhook has new secrets. They wait to be shown once to who asked for them."
 

@@ -64,7 +64,11 @@ async def get_setting(db: Database, name: str, default: str = "") -> str:
 
 
 async def put_setting(db: Database, name: str, value: str) -> None:
-    await db.write([Write(_put, {"name": name, "value": value}, rows=1)], label="setting")
+    await db.write(put_setting_writes(name, value), label="setting")
+
+
+def put_setting_writes(name: str, value: str) -> list[Write]:
+    return [Write(_put, {"name": name, "value": value}, rows=1)]
 
 
 async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closu
 from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
 from tollgate.store import hot
 from tollgate.store.checkouts import end_attempt_writes
-from tollgate.store.codec import UNREADABLE, ZERO, Codec, bind
+from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, bind
 from tollgate.store.database import Database, Unreadable
 from tollgate.store.events import Event
 from tollgate.store.idempotency import Answer, idempotency_writes
@@ -194,6 +194,13 @@ _chain = Statement(
     .order_by(payments.c.position)
     .limit(sa.bindparam("limit"))
 )
+_by_idempotency_key = Statement(
+    PAYMENTS.select(
+        payments.c.merchant_id == sa.bindparam("merchant_id"),
+        payments.c.chain_id == sa.bindparam("first_id"),
+        payments.c.idempotency_key == sa.bindparam("idempotency_key"),
+    ).limit(ONE)
+)
 _overdue = Statement(
     PAYMENTS.select(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
     .order_by(payments.c.deadline_at)
@@ -229,6 +236,13 @@ async def list_chain(db: Database, merchant_id: MerchantId, first_id: str, limit
     """Lists a first payment and all that followed it, in the order they came."""
     rows = await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id, "limit": limit})
     return [read_payment(row) for row in rows]
+
+
+async def find_follow_up(db: Database, merchant_id: MerchantId, first_id: str, idempotency_key: str) -> Payment | None:
+    """Finds what a request with this key made in a chain. It is found for as long as the chain is kept."""
+    params = {"merchant_id": merchant_id, "first_id": first_id, "idempotency_key": idempotency_key}
+    row = await db.fetch_one(_by_idempotency_key, params)
+    return None if row is None else read_payment(row)
 
 
 async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Payment]:

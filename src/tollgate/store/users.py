@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.payments.users import Approval, ApprovalState, Grant, Passkey, Session, User
 from tollgate.store import database, statements
-from tollgate.store.codec import LIMIT, ONE, Codec, bind
+from tollgate.store.codec import LIMIT, ONE, ZERO, Codec, bind
 from tollgate.store.schema import approvals, grants, passkeys, sign_in_failures, user_sessions, users
 from tollgate.values import Instant, MerchantId
 
@@ -232,13 +232,17 @@ async def forget_failures(db: database.Database, name_hash: str) -> None:
 
 find_approval = APPROVALS.find
 _insert_approval = APPROVALS.insert()
+_has_no_outcome = approvals.c.outcome == ""
 _decide_approval = APPROVALS.update(
-    approvals.c.state == int(ApprovalState.WAITING), new=["state", "decided_by", "decided_at", "outcome"]
+    _has_no_outcome, seen=["state", "decided_at"], new=["state", "decided_by", "decided_at"]
 )
-_note_outcome = APPROVALS.update(new=["outcome"])
+_note_outcome = APPROVALS.update(_has_no_outcome, new=["outcome"])
+_is_unfinished = sa.and_(approvals.c.state == int(ApprovalState.GRANTED), _has_no_outcome)
 _list_approvals = statements.Statement(
     APPROVALS.select(approvals.c.merchant_id == sa.bindparam("merchant_id"))
-    .order_by(approvals.c.state, approvals.c.requested_at.desc(), approvals.c.id)
+    .order_by(
+        sa.case((_is_unfinished, ZERO), else_=ONE), approvals.c.state, approvals.c.requested_at.desc(), approvals.c.id
+    )
     .limit(LIMIT)
 )
 
@@ -247,15 +251,16 @@ async def insert_approval(db: database.Database, approval: Approval) -> None:
     await db.write(_insert_approval(approval), label="approval requested")
 
 
-async def decide_approval(db: database.Database, decided: Approval) -> bool:
-    """Saves a decision; False if it was decided before, so that an action is run once."""
-    return await db.write(_decide_approval(decided, decided), label="approval decided")
+async def decide_approval(db: database.Database, seen: Approval, decided: Approval) -> bool:
+    """Saves a decision; False if somebody else decided since it was read, so that one of them runs the action."""
+    return await db.write(_decide_approval(seen, decided), label="approval decided")
 
 
 async def note_outcome(db: database.Database, approval: Approval, outcome: str) -> None:
+    """Notes what came of the action; the first outcome stays."""
     await db.write(_note_outcome(approval, new_outcome=outcome), label="approval carried out")
 
 
 async def list_approvals(db: database.Database, merchant_id: MerchantId, limit: int) -> list[Approval]:
-    """Lists what waits first, then the newest."""
+    """Lists what was granted and has no outcome first, then what waits, then the newest."""
     return await APPROVALS.fetch(db, _list_approvals, {"merchant_id": merchant_id, "limit": limit})

@@ -6,7 +6,7 @@ from tollgate.store.database import Database
 from tollgate.store.deliveries import drop_deliveries_writes
 from tollgate.store.merchants import change_merchants
 from tollgate.store.schema import webhooks
-from tollgate.store.statements import Statement
+from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId
 
 WEBHOOKS = Codec(webhooks, Webhook)
@@ -39,9 +39,9 @@ async def insert_webhook(db: Database, webhook: Webhook) -> None:
     await change_merchants(db, _insert(webhook))
 
 
-async def update_webhook(db: Database, changed: Webhook) -> bool:
+async def update_webhook(db: Database, changed: Webhook, *more: Write) -> bool:
     """Saves an endpoint as changed; False where somebody else changed it since it was read, or it is gone."""
-    return await change_merchants(db, _update(changed, changed))
+    return await change_merchants(db, [*_update(changed, changed), *more])
 
 
 async def set_webhook_state(db: Database, seen: Webhook, state: WebhookState, reason: str = "") -> bool:

@@ -31,10 +31,18 @@ class NewCredential(msgspec.Struct, frozen=True):
 
 
 def make_credential(
-    merchant_id: MerchantId, keyring: Keyring, now: Instant, random_bytes: RandomBytes = system_random_bytes
+    merchant_id: MerchantId,
+    keyring: Keyring,
+    now: Instant,
+    random_bytes: RandomBytes = system_random_bytes,
+    *,
+    credential_id: str = "",
 ) -> NewCredential:
-    """Makes a token, base64 of `userId|password`, so that both spellings of a login name the same credential."""
-    user_id, credential_id = make_id(random_bytes), make_id(random_bytes)
+    """Makes a token, base64 of `userId|password`, so that both spellings of a login name the same credential.
+
+    credential_id: chosen by the caller when a retry must not add a second token; the store rejects a duplicate.
+    """
+    user_id, credential_id = make_id(random_bytes), credential_id or make_id(random_bytes)
     password = base64.urlsafe_b64encode(random_bytes(_PASSWORD_BYTES)).decode().rstrip("=")
     token = make_token(user_id, Secret(password))
     owner = sealing.make_owner("credential", merchant_id, credential_id)

@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from tollgate.values import Instant, RandomBytes, Secret, system_random_bytes
-from tollgate.vault import sealing
+from tollgate.vault import sealing, signing
 from tollgate.vault.keyring import Keyring
 
 KEY_BYTES = 32
@@ -66,6 +66,11 @@ def rotate_secrets(
     return msgspec.structs.replace(
         fresh, previous_secret=secrets.secret, previous_signing=secrets.signing, previous_until=until
     )
+
+
+def name_secrets(secrets: WebhookSecrets, keyring: Keyring) -> str:
+    """Returns a keyed hash of the present pair, by which a rotation is noticed."""
+    return signing.fingerprint("webhook secrets", [secrets.signing.reveal()], keyring).hex()
 
 
 def show_secrets(secrets: WebhookSecrets) -> tuple[str, str]:
