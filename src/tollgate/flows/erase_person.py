@@ -5,6 +5,7 @@ The ledger stays: amounts, ids, codes and times. Both halves go on in steps, and
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote_plus
 
 import msgspec
 
@@ -17,7 +18,7 @@ from tollgate.payments import checkout, registration, schedule
 from tollgate.payments.erasure import Erasure, Phase, Postponed, Sample, SearchKind
 from tollgate.payments.payment import Payment
 from tollgate.store import erasure as store_erasure
-from tollgate.store import payments
+from tollgate.store import payments, saved_views
 from tollgate.values import MerchantId, Refusal, is_id, make_id
 from tollgate.vault import keyring, sealing, signing
 
@@ -273,8 +274,9 @@ async def _erase_some(app: App, erasure: Erasure) -> Erasure:
         postponed += [Postponed(name, row_id, reason) for row_id, reason in reasons.items() if reason is not None]
         left[name] = left[name][len(some) :]
         return _move(erasure, left, erased, postponed, Phase.ERASING)
-    words = [*erasure.emails, *erasure.customer_ids]
-    await store_erasure.erase_searches(app.database, erasure.merchant_id, _spell(words), is_live=app.is_live)
+    await _erase_views(app, erasure)
+    if not app.is_live:
+        await store_erasure.erase_messages(app.database)
     done = _move(erasure, {}, erased, postponed, Phase.DONE)
     # What was searched for is not needed any more, and names the person.
     return msgspec.structs.replace(done, emails=(), customer_ids=(), registration_ids=(), samples=())
@@ -296,6 +298,10 @@ def _move(
     )
 
 
-def _spell(words: Sequence[str]) -> list[str]:
-    """Returns each word as it is and as the address of a page spells it."""
-    return sorted({spelled for word in words for spelled in (word, word.replace("@", "%40"))})
+async def _erase_views(app: App, erasure: Erasure) -> None:
+    """Deletes the saved views that search for the person."""
+    words = [word.casefold() for word in (*erasure.emails, *erasure.customer_ids)]
+    for view in await saved_views.list_all_views(app.database, erasure.merchant_id):
+        shown = f"{view.name} {view.query} {unquote_plus(view.query)}".casefold()
+        if any(word in shown for word in words):
+            await saved_views.delete_view(app.database, view.user_id, view.merchant_id, view.id)

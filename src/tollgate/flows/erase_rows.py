@@ -10,12 +10,14 @@ import msgspec
 from tollgate.catalog import limits, persons
 from tollgate.contract.answers import encode_answer, render_answered
 from tollgate.flows.erase import erase_registration
+from tollgate.flows.index_payments import make_terms
 from tollgate.operations import idempotency as kept_answers
 from tollgate.operations.app import App
 from tollgate.operations.signing import has_signature, sign
 from tollgate.payments import following, ledger, registration
 from tollgate.payments.checkout import CheckoutState, LinkState
 from tollgate.payments.payment import OPEN_STATES, Payment, State
+from tollgate.payments.schedule import Schedule
 from tollgate.store import (
     checkouts,
     erasure,
@@ -25,7 +27,7 @@ from tollgate.store import (
     registrations,
     retention,
     schedules,
-    statements,
+    search_index,
 )
 from tollgate.values import DAY, MerchantId
 
@@ -88,10 +90,11 @@ async def erase_chain(app: App, merchant_id: MerchantId, first_id: str) -> str |
         obstacle = "a bank is still to be told of it"
     if obstacle is not None or not chain:
         return obstacle
-    writes: list[statements.Write] = []
+    writes = search_index.count_erasure_writes(merchant_id)
     for payment in chain:
         erased = sign(app, erase_payment(payment))
         writes += erasure.erase_payment_writes(payment, erased)
+        writes += search_index.delete_terms_writes(sorted({*make_terms(payment)} - {*make_terms(erased)}))
         record = await idempotency.find_idempotency_record_of(app.database, payment)
         if record is None or record.status is None:
             continue
@@ -147,15 +150,16 @@ async def erase_prepared(app: App, merchant_id: MerchantId, checkout_id: str) ->
 
 async def erase_traces(app: App, merchant_id: MerchantId, name: str, row_ids: Sequence[str]) -> None:
     """Empties what other tables kept of rows that are erased; they are searched once for many rows, not by an index."""
-    subject_ids = list(row_ids)
+    rows: list[Payment | registration.Registration | Schedule] = []
     for row_id in row_ids:
         if name == "payments":
-            chain = await payments.list_chain(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
-            subject_ids += [each.id for each in chain[1:]]
+            rows += await payments.list_chain(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
         elif name == "registrations":
-            ended = await schedules.list_schedules(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
-            subject_ids += [each.id for each in ended]
-    writes = erasure.erase_traces_writes(merchant_id, subject_ids)
+            found = await registrations.find_registration(app.database, merchant_id, row_id)
+            rows += [] if found is None else [found]
+            rows += await schedules.list_schedules(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
+    subject_ids = [*dict.fromkeys([*row_ids, *[row.id for row in rows]])]
+    writes = erasure.erase_traces_writes(merchant_id, subject_ids, [row.ndc for row in rows])
     if writes:
         await app.database.write(writes, label="person erased")
 

@@ -21,7 +21,8 @@ _COMPLETED = frozenset({State.APPROVED, State.DECLINED})
 async def index_payments(app: App, merchant_id: MerchantId) -> int:
     """Indexes the next events of a merchant in one commit, and returns how many there were.
 
-    The commit moves the cursor from where it was read, so of two processes at the same events one writes nothing.
+    The commit moves the cursor from where it was read, so of two processes at the same events one writes nothing. If a
+    person was erased since the payments were read, nothing is written either, and the next call indexes the events.
     """
     cursor = await search_index.get_cursor(app.database, merchant_id)
     horizon = make_timed_id(app.clock.now() - LIMITS.index_delay, "")
@@ -30,11 +31,12 @@ async def index_payments(app: App, merchant_id: MerchantId) -> int:
         return 0
     if not cursor:
         await search_index.begin_cursor(app.database, merchant_id)
+    erasures = await search_index.get_erasures(app.database, merchant_id)
     ids = search_index.list_payment_ids(events)
     payments = await search_index.load_payments(app.database, merchant_id, ids)
     terms = sorted(term for payment in payments.values() if payment is not None for term in make_terms(payment))
     writes = [
-        *search_index.move_cursor_writes(merchant_id, cursor, events[-1].id),
+        *search_index.move_cursor_writes(merchant_id, cursor, events[-1].id, erasures),
         *search_index.insert_terms_writes(terms),
         *search_index.add_tallies_writes(merchant_id, _tally(app, events, payments)),
     ]

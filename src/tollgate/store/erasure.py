@@ -13,7 +13,6 @@ from tollgate.payments import checkout, payment, registration
 from tollgate.payments.schedule import Schedule
 from tollgate.store import checkouts, database, hot, links, payments, registrations, schedules, schema, statements
 from tollgate.store.codec import LIMIT, UNREADABLE, Codec, T, bind, encode_json, is_among_ids, spread_ids
-from tollgate.store.schema import TEXT
 from tollgate.values import MerchantId
 
 
@@ -111,38 +110,28 @@ _TRACES = (
         statements.Statement(sa.delete(table).where(_of(table), is_among_ids(table.c.payment_id)))
         for table in (schema.journal, schema.evidence)
     ],
-    statements.Statement(
-        sa.delete(schema.payment_terms).where(
-            _of(schema.payment_terms),
-            is_among_ids(schema.payment_terms.c.payment_id),
-            schema.payment_terms.c.term.contains(sa.literal_column("'@'")),
-        )
-    ),
 )
-_delete_views = statements.Statement(
-    sa.delete(schema.saved_views).where(
-        _of(schema.saved_views),
-        schema.saved_views.c.query.contains(sa.bindparam("words", type_=TEXT), autoescape=False),
-    )
+_delete_lines = statements.Statement(
+    sa.delete(schema.journal).where(_of(schema.journal), is_among_ids(schema.journal.c.ndc))
 )
 _delete_messages = statements.Statement(sa.delete(schema.inbox_messages))
 
 
-def erase_traces_writes(merchant_id: MerchantId, subject_ids: Sequence[str]) -> list[statements.Write]:
-    """Empties what events, deliveries, the journal, the search index and disputes kept of payments or registrations."""
-    return [
-        statements.Write(statement, {"of_merchant_id": merchant_id, **ids})
-        for _, ids in spread_ids(subject_ids)
-        for statement in _TRACES
-    ]
+def erase_traces_writes(
+    merchant_id: MerchantId, subject_ids: Sequence[str], ndcs: Sequence[str]
+) -> list[statements.Write]:
+    """Empties what events, deliveries, the journal and disputes kept of payments or registrations.
 
-
-async def erase_searches(
-    db: database.Database, merchant_id: MerchantId, words: Sequence[str], *, is_live: bool
-) -> None:
-    """Deletes saved views that search for the person, and all messages in the inboxes of a test host.
-
-    Messages may be encrypted for their receiver, so the gateway cannot tell which of them name the person.
+    ndcs: the trace ids of their requests, which are all that log lines in the journal name.
     """
-    writes = [statements.Write(_delete_views, {"of_merchant_id": merchant_id, "words": each}) for each in words]
-    await db.write([*writes, *([] if is_live else [statements.Write(_delete_messages, {})])], label="person erased")
+    written = [(statement, ids) for _, ids in spread_ids(subject_ids) for statement in _TRACES]
+    written += [(_delete_lines, ids) for _, ids in spread_ids(ndcs)]
+    return [statements.Write(statement, {"of_merchant_id": merchant_id, **ids}) for statement, ids in written]
+
+
+async def erase_messages(db: database.Database) -> None:
+    """Deletes all messages in the inboxes of a test host.
+
+    They may be encrypted for their receiver, so the gateway cannot tell which of them name the person.
+    """
+    await db.write([statements.Write(_delete_messages, {})], label="person erased")

@@ -113,10 +113,10 @@ DECISIONS = (
     _stays("approvals", "merchant_id id channel_id action subject summary fields requested_by", _STAFF),
     _stays("approvals", "requested_at state decided_by decided_at outcome", _STAFF),
     _goes("saved_views", "user_id id merchant_id name query created_at", "views that search for the person"),
-    _goes("payment_terms", "merchant_id term created_at payment_id", "terms that are e-mail addresses are deleted"),
+    _goes("payment_terms", "merchant_id term created_at payment_id", "terms of what was removed, as e-mails, go"),
     _stays("payment_tallies", "merchant_id hour channel_id payment_type brand result_code currency", _MONEY),
     _stays("payment_tallies", "payments amount", _MONEY),
-    _goes("journal", "merchant_id id payment_id ndc at kind text", "rows of the payment are deleted"),
+    _goes("journal", "merchant_id id payment_id ndc at kind text", "rows of the payment and of its requests go"),
     _goes("evidence", "merchant_id id payment_id added_by added_at name content_type", "deleted after the dispute"),
     _goes("evidence", "sealed_content", "deleted after the dispute"),
 )

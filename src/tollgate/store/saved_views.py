@@ -29,11 +29,17 @@ _list = statements.Statement(
     .order_by(saved_views.c.name, saved_views.c.id)
     .limit(LIMIT)
 )
+_of_merchant = statements.Statement(VIEWS.select(saved_views.c.merchant_id == sa.bindparam("merchant_id")))
 
 
 async def list_views(db: database.Database, user_id: str, merchant_id: MerchantId, limit: int) -> list[SavedView]:
     """Lists the views of a user, for one merchant."""
     return await VIEWS.fetch(db, _list, {"user_id": user_id, "merchant_id": merchant_id, "limit": limit})
+
+
+async def list_all_views(db: database.Database, merchant_id: MerchantId) -> list[SavedView]:
+    """Lists the views of all users, for one merchant."""
+    return await VIEWS.fetch(db, _of_merchant, {"merchant_id": merchant_id})
 
 
 async def insert_view(db: database.Database, view: SavedView) -> None:

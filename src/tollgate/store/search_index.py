@@ -22,6 +22,8 @@ from tollgate.values import HOUR, Instant, MerchantId
 
 _CURSOR = "payment_index."
 """The settings with the id of the last event that was indexed, one for each merchant."""
+_ERASURES = "payment_index_erasures."
+"""The settings that count the erasures of payments, one for each merchant."""
 _INSTANT_DIGITS = 16
 _TERMS_AT_ONCE = 48
 
@@ -88,11 +90,28 @@ async def is_far_behind(db: database.Database, merchant_id: MerchantId, cursor: 
 
 async def begin_cursor(db: database.Database, merchant_id: MerchantId) -> None:
     await opening.add_setting(db, _CURSOR + merchant_id, "")
+    await opening.add_setting(db, _ERASURES + merchant_id, "0")
 
 
-def move_cursor_writes(merchant_id: MerchantId, old: str, new: str) -> list[statements.Write]:
-    """Moves the cursor, first of its unit: of two processes with the same events, one writes and the other nothing."""
-    return opening.replace_setting_writes(_CURSOR + merchant_id, old, new)
+def move_cursor_writes(merchant_id: MerchantId, old: str, new: str, erasures: str) -> list[statements.Write]:
+    """Moves the cursor, first of its unit: of two processes with the same events, one writes and the other nothing.
+
+    erasures: their number before the payments were read; nothing is written if one of them may have been erased since.
+    """
+    return [
+        *opening.replace_setting_writes(_CURSOR + merchant_id, old, new),
+        *opening.replace_setting_writes(_ERASURES + merchant_id, erasures, erasures),
+    ]
+
+
+async def get_erasures(db: database.Database, merchant_id: MerchantId) -> str:
+    """Returns how many times payments of the merchant were erased."""
+    return await opening.get_setting(db, _ERASURES + merchant_id, "0")
+
+
+def count_erasure_writes(merchant_id: MerchantId) -> list[statements.Write]:
+    """Counts an erasure, first of its unit: terms that are being written now are committed before it, or not at all."""
+    return opening.add_to_setting_writes(_ERASURES + merchant_id, 1)
 
 
 # ---- terms ----
