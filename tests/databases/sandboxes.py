@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from tollgate.contract.answers import Envelope
 from tollgate.operations.app import App
 from tollgate.operations.caches import MerchantCache
-from tollgate.store.copying import KEPT_SETTINGS
+from tollgate.store.copying import is_kept
 from tollgate.store.database import Database
 from tollgate.store.schema import METADATA, settings
 from tollgate.store.statements import Statement, Write
@@ -79,7 +79,7 @@ async def read(db: Database, table: sa.Table) -> Rows:
     """Returns all rows in a fixed order, without leases and the settings that are not saved."""
     columns = [column for column in table.columns if column.name not in _FREED]
     rows = [tuple(row) for row in await db.fetch(Statement(sa.select(*columns)), {})]
-    return sorted((row for row in rows if table is not settings or row[0] not in KEPT_SETTINGS), key=repr)
+    return sorted((row for row in rows if table is not settings or not is_kept(row[0])), key=repr)
 
 
 async def read_all(db: Database) -> dict[str, Rows]:

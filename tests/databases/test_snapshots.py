@@ -16,6 +16,7 @@ from databases.sandboxes import ROWS, fill, make_app, put, read, read_all
 from tollgate.flows import snapshots
 from tollgate.flows.pay import pay
 from tollgate.operations.app import Call
+from tollgate.store import migrating
 from tollgate.store.copying import SAVED, UNSAVED, read_tables
 from tollgate.store.database import Database
 from tollgate.store.merchants import MERCHANTS_VERSION, insert_channel, insert_merchant
@@ -108,7 +109,7 @@ async def test_a_file_of_another_revision_is_refused(
 ) -> None:
     app = make_app(db)
     with monkeypatch.context() as older:
-        older.setattr(snapshots, "HEAD", "0011")
+        older.setattr(migrating, "HEAD", "0011")
         await snapshots.save_snapshot(app, tmp_path / "a.snapshot")
     with pytest.raises(Refusal) as refused:
         await snapshots.load_snapshot(app, tmp_path / "a.snapshot")

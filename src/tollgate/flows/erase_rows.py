@@ -90,7 +90,7 @@ async def erase_chain(app: App, merchant_id: MerchantId, first_id: str) -> str |
         obstacle = "a bank is still to be told of it"
     if obstacle is not None or not chain:
         return obstacle
-    writes = search_index.count_erasure_writes(merchant_id)
+    writes = search_index.count_removal_writes(merchant_id)
     for payment in chain:
         erased = sign(app, erase_payment(payment))
         writes += erasure.erase_payment_writes(payment, erased)

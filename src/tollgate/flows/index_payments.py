@@ -21,22 +21,22 @@ _COMPLETED = frozenset({State.APPROVED, State.DECLINED})
 async def index_payments(app: App, merchant_id: MerchantId) -> int:
     """Indexes the next events of a merchant in one commit, and returns how many there were.
 
-    The commit moves the cursor from where it was read, so of two processes at the same events one writes nothing. If a
-    person was erased since the payments were read, nothing is written either, and the next call indexes the events.
+    The commit moves the cursor from where it was read, so of two processes at the same events one writes nothing. If
+    payments were erased or removed since they were read, nothing is written either, and the next call goes on.
     """
     cursor = await search_index.get_cursor(app.database, merchant_id)
     horizon = make_timed_id(app.clock.now() - LIMITS.index_delay, "")
     events = await list_events(app.database, merchant_id, cursor, horizon, LIMITS.index_batch)
     if not events:
         return 0
-    if not cursor:
+    removals = await search_index.get_removals(app.database, merchant_id)
+    if not cursor or not removals:
         await search_index.begin_cursor(app.database, merchant_id)
-    erasures = await search_index.get_erasures(app.database, merchant_id)
     ids = search_index.list_payment_ids(events)
     payments = await search_index.load_payments(app.database, merchant_id, ids)
     terms = sorted(term for payment in payments.values() if payment is not None for term in make_terms(payment))
     writes = [
-        *search_index.move_cursor_writes(merchant_id, cursor, events[-1].id, erasures),
+        *search_index.move_cursor_writes(merchant_id, cursor, events[-1].id, removals or "0"),
         *search_index.insert_terms_writes(terms),
         *search_index.add_tallies_writes(merchant_id, _tally(app, events, payments)),
     ]

@@ -6,11 +6,12 @@ How a snapshot is kept in a file is not known here.
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, cast
 
+import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.users import OFFICE_PASSWORD
-from tollgate.store import audit_log, hot, merchants, opening, schema, statements
-from tollgate.store.codec import ZERO
+from tollgate.store import audit_log, hot, merchants, opening, schema, search_index, statements
+from tollgate.store.codec import ONE, ZERO
 from tollgate.store.database import Database
 
 if TYPE_CHECKING:
@@ -35,17 +36,59 @@ UNSAVED = {
 
 SAVED = tuple(table for table in schema.METADATA.sorted_tables if table not in UNSAVED)
 
-KEPT_SETTINGS = (
-    audit_log.AUDIT_HEAD,
-    merchants.MERCHANTS_VERSION,
-    f"sealed/{OFFICE_PASSWORD}",
-    # The address belongs to the process that serves, and the check to the store.
-    "base_url",
-    "write_check",
-)
-"""The settings that a snapshot neither has nor changes; the others belong to what is saved, as the clock's offset."""
 
-_is_saved_setting = sa.and_(*[schema.settings.c.name != sa.literal_column(f"'{name}'") for name in KEPT_SETTINGS])
+class SettingRow(msgspec.Struct, frozen=True):
+    """The decision about a setting, or about all whose names begin so."""
+
+    name: str
+    """A name that ends with a dot or a slash is a beginning."""
+    is_saved: bool
+    reason: str
+
+    @property
+    def is_prefix(self) -> bool:
+        return self.name.endswith((".", "/"))
+
+    def covers(self, name: str) -> bool:
+        return name.startswith(self.name) if self.is_prefix else name == self.name
+
+
+SETTINGS = (
+    SettingRow(audit_log.AUDIT_HEAD, False, "nothing is taken back from the audit log"),
+    SettingRow(merchants.MERCHANTS_VERSION, False, "processes notice a load by its growth"),
+    SettingRow(search_index.REMOVALS, False, "the index worker notices a load by its growth"),
+    SettingRow(f"sealed/{OFFICE_PASSWORD}", False, "a snapshot changes nobody's access"),
+    SettingRow("users_revision", False, "a snapshot changes nobody's access"),
+    SettingRow("webhook_secrets_unseen.", False, "a secret that was shown once is not shown again"),
+    SettingRow("sealed/erasure/", False, "it names a person, and whoever ordered the erasure still wants it"),
+    SettingRow("base_url", False, "the address belongs to the process that serves"),
+    SettingRow("write_check", False, "the check belongs to the store"),
+    SettingRow("clock_offset", True, "payments are timed by it"),
+    SettingRow(search_index.CURSOR, True, "it says how far the terms and tallies of the snapshot go"),
+    SettingRow("accounts_wiped.", True, "it says up to which payment accounts were wiped"),
+    SettingRow("events_kept_since", True, "it says which payments of the snapshot have events"),
+    SettingRow("sandbox_tenant", True, "it names a merchant of the snapshot"),
+    SettingRow("sealed/sandbox_wallets", True, "wallet keys of the snapshot belong to it"),
+)
+"""All settings of a store. A snapshot neither has nor changes those that are not saved."""
+
+
+def is_kept(name: str) -> bool:
+    """Tells whether a snapshot leaves a setting alone."""
+    return any(row.covers(name) for row in SETTINGS if not row.is_saved)
+
+
+def _has_name(row: SettingRow) -> sa.ColumnElement[bool]:
+    name = schema.settings.c.name
+    written: sa.ColumnElement[str] = sa.literal_column(f"'{row.name}'")
+    return (
+        sa.func.substr(name, ONE, sa.literal_column(str(len(row.name)))) == written
+        if row.is_prefix
+        else name == written
+    )
+
+
+_is_saved_setting = sa.and_(*[sa.not_(_has_name(row)) for row in SETTINGS if not row.is_saved])
 
 _FREE = (
     # A living process would count as the owner of what it does not know.
@@ -73,8 +116,12 @@ def delete_all(table: sa.Table, dialect: statements.Dialect) -> str:
 
 
 def list_final_writes() -> list[statements.Write]:
-    """Returns what is written after the rows: processes notice by the version, and nothing is leased."""
-    return [*_FREE, *opening.add_to_setting_writes(merchants.MERCHANTS_VERSION, 1)]
+    """Returns what is written after the rows: processes notice by what is counted, and nothing is leased."""
+    return [
+        *_FREE,
+        *search_index.count_all_removals_writes(),
+        *opening.add_to_setting_writes(merchants.MERCHANTS_VERSION, 1),
+    ]
 
 
 def read_tables(database: Database, tables: Sequence[sa.Table] = SAVED) -> AsyncIterator[Batch]:

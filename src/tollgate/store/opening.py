@@ -4,14 +4,16 @@ Its migrations are elsewhere.
 """
 
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
+from tollgate.store.codec import ONE
 from tollgate.store.database import Database
-from tollgate.store.schema import TEXT, WHOLE, settings
+from tollgate.store.schema import SMALL, TEXT, WHOLE, settings
 from tollgate.store.statements import Statement, Write
 
 
@@ -42,11 +44,9 @@ _put = Statement(
 )
 _delete = Statement(sa.delete(settings).where(settings.c.name == sa.bindparam("name")))
 _add_new = Statement(_inserted.on_conflict_do_nothing())
-_list = Statement(
-    sa.select(settings.c.name, settings.c.value)
-    .where(settings.c.name >= sa.bindparam("first"), settings.c.name < sa.bindparam("beyond"))
-    .order_by(settings.c.name)
-)
+# Not a range of names, because some collations of PostgreSQL pass over dots and slashes.
+_begins = sa.func.substr(settings.c.name, ONE, sa.bindparam("length", type_=SMALL)) == sa.bindparam("prefix")
+_list = Statement(sa.select(settings.c.name, settings.c.value).where(_begins).order_by(settings.c.name))
 _replace = Statement(
     sa.update(settings)
     .where(settings.c.name == sa.bindparam("setting"), settings.c.value == sa.bindparam("old"))
@@ -55,6 +55,11 @@ _replace = Statement(
 _sum = sa.cast(settings.c.value, WHOLE) + sa.cast(_inserted.excluded.value, WHOLE)
 _adding = _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": sa.cast(_sum, TEXT)})
 _add = Statement(_adding)
+_add_to_all = Statement(
+    sa.update(settings)
+    .where(_begins)
+    .values(value=sa.cast(sa.cast(settings.c.value, WHOLE) + sa.bindparam("amount", type_=WHOLE), TEXT))
+)
 _add_and_get = Statement(_adding.returning(settings.c.value))
 
 
@@ -73,8 +78,11 @@ def put_setting_writes(name: str, value: str) -> list[Write]:
 
 async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
     """Lists the name and value of all settings whose name begins so."""
-    beyond = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-    return [(str(name), str(value)) for name, value in await db.fetch(_list, {"first": prefix, "beyond": beyond})]
+    return [(str(name), str(value)) for name, value in await db.fetch(_list, _bind(prefix))]
+
+
+def _bind(prefix: str) -> dict[str, Any]:
+    return {"prefix": prefix, "length": len(prefix)}
 
 
 async def replace_setting(db: Database, name: str, old: str, new: str) -> bool:
@@ -105,3 +113,8 @@ async def delete_setting(db: Database, name: str) -> None:
 
 def add_to_setting_writes(name: str, amount: int) -> list[Write]:
     return [Write(_add, {"name": name, "value": str(amount)}, rows=1)]
+
+
+def add_to_settings_writes(prefix: str, amount: int) -> list[Write]:
+    """Adds to the whole number of every setting whose name begins so."""
+    return [Write(_add_to_all, {**_bind(prefix), "amount": amount})]

@@ -20,10 +20,10 @@ from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import merchants, outbox, payment_tallies, payment_terms, payments
 from tollgate.values import HOUR, Instant, MerchantId
 
-_CURSOR = "payment_index."
+CURSOR = "payment_index."
 """The settings with the id of the last event that was indexed, one for each merchant."""
-_ERASURES = "payment_index_erasures."
-"""The settings that count the erasures of payments, one for each merchant."""
+REMOVALS = "payment_index_removals."
+"""The settings that count how often payments lost what they are found by, or were removed, one for each merchant."""
 _INSTANT_DIGITS = 16
 _TERMS_AT_ONCE = 48
 
@@ -60,7 +60,7 @@ _newest_events = statements.Statement(sa.select(merchants.c.id, _newest))
 
 async def get_cursor(db: database.Database, merchant_id: MerchantId) -> str:
     """Returns the id of the last event that was indexed; "" before the first."""
-    return await opening.get_setting(db, _CURSOR + merchant_id)
+    return await opening.get_setting(db, CURSOR + merchant_id)
 
 
 def get_cursor_time(cursor: str) -> Instant:
@@ -69,9 +69,9 @@ def get_cursor_time(cursor: str) -> Instant:
 
 async def list_behind(db: database.Database) -> list[MerchantId]:
     """Lists the merchants with events that are not indexed yet, by two statements however many merchants there are."""
-    cursors = dict(await opening.list_settings(db, _CURSOR))
+    cursors = dict(await opening.list_settings(db, CURSOR))
     rows = await db.fetch(_newest_events, {})
-    return [merchant_id for merchant_id, newest in rows if newest and newest > cursors.get(_CURSOR + merchant_id, "")]
+    return [merchant_id for merchant_id, newest in rows if newest and newest > cursors.get(CURSOR + merchant_id, "")]
 
 
 _far = statements.Statement(
@@ -89,29 +89,34 @@ async def is_far_behind(db: database.Database, merchant_id: MerchantId, cursor: 
 
 
 async def begin_cursor(db: database.Database, merchant_id: MerchantId) -> None:
-    await opening.add_setting(db, _CURSOR + merchant_id, "")
-    await opening.add_setting(db, _ERASURES + merchant_id, "0")
+    await opening.add_setting(db, CURSOR + merchant_id, "")
+    await opening.add_setting(db, REMOVALS + merchant_id, "0")
 
 
-def move_cursor_writes(merchant_id: MerchantId, old: str, new: str, erasures: str) -> list[statements.Write]:
+def move_cursor_writes(merchant_id: MerchantId, old: str, new: str, removals: str) -> list[statements.Write]:
     """Moves the cursor, first of its unit: of two processes with the same events, one writes and the other nothing.
 
-    erasures: their number before the payments were read; nothing is written if one of them may have been erased since.
+    removals: their number before the payments were read; nothing is written if one of them may be gone since.
     """
     return [
-        *opening.replace_setting_writes(_CURSOR + merchant_id, old, new),
-        *opening.replace_setting_writes(_ERASURES + merchant_id, erasures, erasures),
+        *opening.replace_setting_writes(CURSOR + merchant_id, old, new),
+        *opening.replace_setting_writes(REMOVALS + merchant_id, removals, removals),
     ]
 
 
-async def get_erasures(db: database.Database, merchant_id: MerchantId) -> str:
-    """Returns how many times payments of the merchant were erased."""
-    return await opening.get_setting(db, _ERASURES + merchant_id, "0")
+async def get_removals(db: database.Database, merchant_id: MerchantId) -> str:
+    """Returns how many removals there were; "" before `begin_cursor`."""
+    return await opening.get_setting(db, REMOVALS + merchant_id)
 
 
-def count_erasure_writes(merchant_id: MerchantId) -> list[statements.Write]:
-    """Counts an erasure, first of its unit: terms that are being written now are committed before it, or not at all."""
-    return opening.add_to_setting_writes(_ERASURES + merchant_id, 1)
+def count_removal_writes(merchant_id: MerchantId) -> list[statements.Write]:
+    """Counts a removal, first of its unit: terms that are being written now are committed before it, or not at all."""
+    return opening.add_to_setting_writes(REMOVALS + merchant_id, 1)
+
+
+def count_all_removals_writes() -> list[statements.Write]:
+    """Counts a removal for every merchant."""
+    return opening.add_to_settings_writes(REMOVALS, 1)
 
 
 # ---- terms ----
