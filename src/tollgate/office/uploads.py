@@ -16,6 +16,7 @@ from tollgate.web.request import LargeBody
 
 _PURPOSE = "upload ticket"
 _HEADER = b"x-upload-ticket"
+_TIME_DIGITS_MAX = 18
 
 
 def make_ticket(visit: Visit) -> str:
@@ -28,7 +29,8 @@ def may_upload(head: Head, app: App) -> bool:
     """Tells whether a request has the cookie of a session and a ticket that was made for it."""
     token = read_cookie(head.headers.get(b"cookie", b"").decode("latin-1"), get_cookie_name(app))
     ends_at, _, signature = head.headers.get(_HEADER, b"").decode("latin-1").partition(".")
-    if not token or not ends_at.isascii() or not ends_at.isdecimal() or not app.clock.wall() < int(ends_at):
+    is_time = ends_at.isascii() and ends_at.isdecimal() and len(ends_at) <= _TIME_DIGITS_MAX
+    if not token or not is_time or not app.clock.wall() < int(ends_at):
         return False
     known = _sign(app, passwords.hash_session_token(Secret(token)), int(ends_at))
     return compare_digest(signature.encode(), known.encode())

@@ -305,6 +305,9 @@ async def answer_visit(row: OfficeRow, handler: PageHandler, request: Request, a
         return see_other(_STAGE_PAGES[visitor.session.stage])
     visit = Visit(request=request, app=app, visitor=visitor, form_token=passwords.make_form_token(token))
     try:
+        if not all(map(str.isprintable, request.names)):
+            # No id has such characters, and not every database takes them.
+            raise make_not_found("page")
         if row.method != "GET":
             check_fetch_site(request)
             check_form(request, token)

@@ -135,7 +135,7 @@ async def plan_outcome(visit: visits.Visit) -> Reply:
 
 def _read_number(visit: visits.Visit, name: str, low: int, high: int) -> int:
     text = visit.find(name)
-    if not (text.isascii() and text.isdigit()) or not low <= int(text[:12]) <= high:
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(high)) or not low <= int(text) <= high:
         raise visits.refuse_field(name, f"must be a whole number from {low} to {high}")
     return int(text)
 
