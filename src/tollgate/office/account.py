@@ -3,6 +3,7 @@
 What a setting may be is decided in `contract`, and each has its explanation there.
 """
 
+import re
 from collections.abc import Mapping
 
 from tollgate.catalog import audit_actions, permissions
@@ -105,9 +106,15 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
         fields,
         back=back,
         subject=channel.id,
-        summary=f"change {', '.join(changes)} of the channel {channel.name}",
+        # The second person has to know the new address, and nobody the password in it.
+        summary=f"set {', '.join(f'{name} to {_hide_login(text)}' for name, text in changes.items())} of the channel "
+        f"'{channel.name}'",
         channel_id=channel.id,
     )
+
+
+def _hide_login(text: str) -> str:
+    return re.sub("//[^/@]*@", "//", text)
 
 
 @approvals.declare_action("change channel", permissions.ApprovalKind.ROUTING, permissions.Permission.MANAGE_CHANNELS)
@@ -115,7 +122,8 @@ async def change_channel(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Changes the settings of a channel."""
     channel = _get_channel(visit, fields["channel"], permissions.Permission.MANAGE_CHANNELS)
     changes = {name: text for name, text in fields.items() if name != "channel"}
-    await visit.record(audit_actions.AuditAction.CHANNEL_CHANGED, channel.id, **changes)
+    told = {name: _hide_login(text) for name, text in changes.items()}
+    await visit.record(audit_actions.AuditAction.CHANNEL_CHANGED, channel.id, **told)
     await channels.change_channel(visit.app, channel, changes)
     return f"Changed: {', '.join(changes)}."
 

@@ -11,7 +11,7 @@ import msgspec
 from tollgate.catalog import audit_actions, limits, permissions
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found, refuse_field
 from tollgate.operations.approvals import needs_approval
-from tollgate.payments.users import Approval, ApprovalState
+from tollgate.payments.users import Approval, ApprovalState, may
 from tollgate.store import users
 from tollgate.values import Refusal, make_id
 from tollgate.web.request import Reply
@@ -66,6 +66,7 @@ async def perform(
     """Runs an action at once, or asks a second person first. Either way the user is led to `back` and told.
 
     amount: hundredths, for actions whose row has a limit. fields: they are stored in clear, so no secret may be one.
+    channel_id: what the action is about; without it `channels` of the fields, and without those the whole merchant.
     """
     if not needs_approval(visit.app.four_eyes, action.kind, amount):
         return visit.go(back, await action.run(visit, fields))
@@ -91,7 +92,7 @@ async def show_approvals(visit: Visit) -> Reply:
     """Lists what waits for a second person, and what was decided."""
     merchant_id = visit.get_merchant().id
     found = await users.list_approvals(visit.app.database, merchant_id, limits.LIMITS.approvals_shown)
-    rows = [(each, _find_progress(visit, each), _may_decide(visit, each)) for each in found]
+    rows = [(each, _find_progress(visit, each), _may_decide(visit, each)) for each in found if _may_see(visit, each)]
     return visit.render("approvals.html", title="Approvals", rows=rows, kinds=Progress)
 
 
@@ -122,14 +123,26 @@ def _find_progress(visit: Visit, approval: Approval) -> Progress:
     return Progress[approval.state.name]
 
 
+def _list_channels(approval: Approval) -> list[str]:
+    """Lists the ids of the channels that a request is about; an empty one stands for the whole merchant."""
+    return [approval.channel_id] if approval.channel_id else approval.fields.get("channels", "").split(",")
+
+
+def _may_see(visit: Visit, approval: Approval) -> bool:
+    seen = (visit.may(permissions.Permission.VIEW_PAYMENTS, each) for each in _list_channels(approval))
+    return approval.requested_by == visit.user.name or all(seen)
+
+
 def _may_decide(visit: Visit, approval: Approval) -> bool:
     action = _ACTIONS.get(approval.action)
     return (
         action is not None
         and _find_progress(visit, approval) in _OPEN
         and approval.requested_by != visit.user.name
-        and visit.may(permissions.Permission.APPROVE, approval.channel_id or None)
-        and visit.may(action.permission, approval.channel_id or None)
+        and all(
+            visit.may(permissions.Permission.APPROVE, each) and visit.may(action.permission, each)
+            for each in _list_channels(approval)
+        )
     )
 
 
@@ -141,7 +154,7 @@ async def decide(visit: Visit) -> Reply:
     does nothing that it had done before.
     """
     approval = await users.find_approval(visit.app.database, visit.get_merchant().id, visit.names[0])
-    if approval is None:
+    if approval is None or not _may_see(visit, approval):
         raise make_not_found("request")
     if approval.requested_by == visit.user.name:
         raise refuse_field("decision", "another user has to decide this")
@@ -151,6 +164,8 @@ async def decide(visit: Visit) -> Reply:
     is_granted = visit.find("decision") == "grant"
     if is_again and not is_granted:
         raise refuse_field("decision", "the request was granted: it can only be carried out")
+    if is_granted and not await _may_still(visit, approval):
+        raise refuse_field("decision", "whoever asked for this may not do it any more: please decline it")
     await visit.record(
         audit_actions.AuditAction.APPROVAL_GRANTED if is_granted else audit_actions.AuditAction.APPROVAL_DECLINED,
         approval.subject,
@@ -170,6 +185,14 @@ async def decide(visit: Visit) -> Reply:
     if not is_granted:
         return visit.go(f"{visit.base}/approvals", "Declined.")
     return visit.go(f"{visit.base}/approvals", await _run(visit, decided))
+
+
+async def _may_still(visit: Visit, approval: Approval) -> bool:
+    """Tells whether the user who asked still has the permission; it may have been disabled since, or lost a role."""
+    user = await users.find_user_by_name(visit.app.database, approval.requested_by)
+    grants = [] if user is None or user.is_disabled else await users.list_grants(visit.app.database, user.id)
+    permission = _ACTIONS[approval.action].permission
+    return all(may(grants, permission, approval.merchant_id, each) for each in _list_channels(approval))
 
 
 async def _run(visit: Visit, approval: Approval) -> str:

@@ -140,12 +140,27 @@ async def import_file(visit: visits.Visit) -> Reply:
     if needs_approval(visit.app.four_eyes, permissions.ApprovalKind.RECORD):
         if len(body) > _CONFIRMED_BYTES_MAX:
             raise visits.refuse_field("file", "a file that a second person confirms has up to 256 kB: split it")
-        summary = f"file with {len(planned)} receipts and disputes"
+        fields = {"file": body.decode(), "channels": ",".join(sorted({each.channel.id for each in planned}))}
+        summary = f"file with {_describe(planned)}"
         return await approvals.perform(
-            visit, _IMPORT_FILE, {"file": body.decode()}, back=f"{visit.base}/disputes", subject="", summary=summary
+            visit, _IMPORT_FILE, fields, back=f"{visit.base}/disputes", subject="", summary=summary
         )
     reports = await _apply(visit, planned)
     return _render(visit, reports=reports, counts=_count(reports))
+
+
+def _describe(planned: list[PlannedLine]) -> str:
+    """Says what a file would record: how many facts of each type, and their sum, for the second person."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    for each in planned:
+        money = each.payment.money
+        key = payment_types.PAYMENT_TYPES[each.line.payment_type].label, money.currency
+        sums.setdefault(key, []).append(each.line.amount or money.hundredths)
+    told = [
+        f"{len(amounts)} of type {label}, together {showing.show_amount(sum(amounts), currency)}"
+        for (label, currency), amounts in sorted(sums.items())
+    ]
+    return "; ".join(told) or "nothing"
 
 
 async def _plan(visit: visits.Visit, body: bytes) -> tuple[list[PlannedLine], list[LineFault]]:

@@ -15,7 +15,7 @@ from tollgate.flows import tokens
 from tollgate.office import approvals, visits
 from tollgate.payments.merchants import Credential
 from tollgate.store.audit_log import list_last_times
-from tollgate.values import Instant, make_id
+from tollgate.values import Instant, make_id, render_timestamp
 from tollgate.vault.tokens import open_token, show_token
 from tollgate.web.request import Reply
 
@@ -68,16 +68,23 @@ async def submit_token(visit: visits.Visit) -> Reply:
         "expires_days": visit.find("expires_days"),
         "id": make_id(visit.app.random_bytes),
     }
-    _read_terms(visit, fields)
-    scopes = fields["scopes"] or "all scopes"
+    terms = _read_terms(visit, fields)
     return await approvals.perform(
         visit,
         make_token,
         fields,
         back=f"{visit.base}/tokens",
         subject=fields["label"],
-        summary=f"make the access token {fields['label'] or 'without a label'} for {scopes}",
+        summary=f"make an access token for {_describe(visit, terms)}, labelled '{fields['label']}'",
     )
+
+
+def _describe(visit: visits.Visit, terms: TokenTerms) -> str:
+    """Says what a token is for, because a second person knows no more about it."""
+    names = {each.id: each.name for each in visit.list_channels(_MAY)}
+    channels = ", ".join(names.get(each, each) for each in terms.channel_ids)
+    end = "without an end" if terms.expires_at is None else f"until {render_timestamp(terms.expires_at)}"
+    return f"{', '.join(terms.scopes) or 'all scopes'} on {channels or 'all channels'}, {end}"
 
 
 def _read_terms(visit: visits.Visit, fields: Mapping[str, str]) -> TokenTerms:
@@ -141,17 +148,19 @@ async def show_clear_token(visit: visits.Visit) -> Reply:
 async def submit_token_changes(visit: visits.Visit) -> Reply:
     """Changes label, scopes and end of a token; to allow it more may need a second person."""
     token = await _get_token(visit, visit.names[0])
-    scopes = ",".join(_list_sent(visit, "scopes"))
     fields = {
         "token": token.id,
         "label": visit.find("label"),
-        "scopes": scopes,
+        "scopes": ",".join(_list_sent(visit, "scopes")),
         "expires_days": visit.find("expires_days"),
+        "channels": ",".join(token.channel_ids),
     }
     back = f"{visit.base}/tokens/{token.id}"
-    if not _widens(token, _read_changes(visit, token, fields)):
+    terms = _read_changes(visit, token, fields)
+    if not _widens(token, terms):
         return visit.go(back, await change_token.run(visit, fields))
-    summary = f"allow the access token {token.label or token.id} more: {scopes or 'all scopes'}"
+    more = _describe(visit, replace(terms, channel_ids=token.channel_ids))
+    summary = f"allow the access token '{token.label or token.id}' more: {more}"
     return await approvals.perform(visit, change_token, fields, back=back, subject=token.id, summary=summary)
 
 
@@ -188,10 +197,15 @@ async def submit_rotation(visit: visits.Visit) -> Reply:
     return await approvals.perform(
         visit,
         rotate_token,
-        {"token": token.id, "overlap_hours": hours, "new": make_id(visit.app.random_bytes)},
+        {
+            "token": token.id,
+            "overlap_hours": hours,
+            "new": make_id(visit.app.random_bytes),
+            "channels": ",".join(token.channel_ids),
+        },
         back=f"{visit.base}/tokens",
         subject=token.id,
-        summary=f"rotate the access token {token.label or token.id}; the old one ends after {hours} hours",
+        summary=f"rotate the access token '{token.label or token.id}'; the old one ends after {hours} hours",
     )
 
 
