@@ -287,10 +287,22 @@ def test_a_second_person_confirms_a_refund_and_it_is_made_once(careful: GatewayP
 
     confirm(office)
     assert list_types(careful, office, payment_id) == [("DB", 9200), ("RF", 5000)]
-    small = read_key(show(operator, f"payments/{payment_id}"), "refund")
-    operator.post(path, {"key": small, "amount": "10.00"})
-    assert list_types(careful, office, payment_id) == [("DB", 9200), ("RF", 5000), ("RF", 1000)]
     assert "sent before" in operator.post(path, {"key": key, "amount": "50.00"}).body.decode()
+
+
+def test_parts_of_a_refund_need_a_second_person_when_they_exceed_the_limit_together(careful: GatewayProcess) -> None:
+    client, office = careful.client(), enter_office(careful)
+    operator = enter_as(careful, Role.OPERATOR, merchant_id=office.merchant_id)
+    payment_id = client.pay().json["id"]
+    told = []
+    for amount in ("6.00", "4.00", "0.01"):
+        key = read_key(show(operator, f"payments/{payment_id}"), "refund")
+        page = operator.post(f"{operator.base}/payments/{payment_id}/refund", {"key": key, "amount": amount})
+        told.append("A second person" in page.body.decode())
+    assert told == [False, False, True]
+    assert list_types(careful, office, payment_id) == [("DB", 9200), ("RF", 600), ("RF", 400)]
+    confirm(office)
+    assert list_types(careful, office, payment_id)[-1] == ("RF", 1)
 
 
 def test_a_second_person_confirms_a_reversal_of_taken_money(careful: GatewayProcess) -> None:

@@ -166,8 +166,12 @@ def test_a_refund_above_the_limit_of_the_user_is_refused_and_so_is_a_reversal(
         answer = act(operator, payment_id, action, **fields)
         assert answer.status == 400
         assert "your limit is 10.00 EUR" in answer.body.decode()
-    act(operator, payment_id, "refund", amount="10.00")
-    assert read_chain(gateway, office, payment_id) == [("DB", 9200, "APPROVED"), ("RF", 1000, "APPROVED")]
+    act(operator, payment_id, "refund", amount="6.00")
+    # Parts below the limit are counted together.
+    assert act(operator, payment_id, "refund", amount="4.01").status == 400
+    act(operator, payment_id, "refund", amount="4.00")
+    made = [("RF", 600, "APPROVED"), ("RF", 400, "APPROVED")]
+    assert read_chain(gateway, office, payment_id) == [("DB", 9200, "APPROVED"), *made]
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])

@@ -90,11 +90,13 @@ class FourEyesRow(msgspec.Struct, frozen=True):
     kind: ApprovalKind
     text: str
     above: int | None = None
-    """Hundredths, in the currency of the payment; amounts up to it need no second person."""
+    """Hundredths, in the currency of the payment; sums of one payment up to it need no second person."""
 
 
 FOUR_EYES_ROWS = (
-    FourEyesRow(ApprovalKind.REFUND, "A refund of a larger amount.", above=100_000),
+    FourEyesRow(
+        ApprovalKind.REFUND, "A refund or reversal, if more is given back of the payment altogether.", above=100_000
+    ),
     FourEyesRow(ApprovalKind.TOKEN, "Making or rotating an access token, or allowing one more."),
     FourEyesRow(ApprovalKind.RECORD, "Recording a receipt, a chargeback or its reversal."),
     FourEyesRow(ApprovalKind.KEY_ROTATION, "Rotating the secrets of a webhook."),

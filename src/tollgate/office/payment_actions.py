@@ -16,7 +16,8 @@ from tollgate.office import approvals, chains, showing, visits
 from tollgate.operations import charging, idempotency
 from tollgate.operations.app import Call
 from tollgate.payments import chain, order
-from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.payments.following import FOLLOWINGS
+from tollgate.payments.payment import IdempotencyKey, Payment, State
 from tollgate.payments.users import find_refund_limit
 from tollgate.store import payments, users
 from tollgate.values import make_id, make_short_id
@@ -79,7 +80,7 @@ class Offer(msgspec.Struct, frozen=True):
     reason: str
     """The reason why it is not possible."""
     limit: int | None = None
-    """The largest amount that the user may give back."""
+    """The largest sum that the user may give back of one payment, or rebill."""
 
     @property
     def has_amount(self) -> bool:
@@ -114,6 +115,25 @@ def _make_request(payment_type: str) -> order.FollowUp:
 def _is_limited(plan: chain.Plan) -> bool:
     """Tells whether the limit of the user counts: for what gives taken money back, and for rebills."""
     return plan.following.net < 0 or plan.following.payment_type == "RB"
+
+
+_LIMITED_TYPES = ({"RF", "RV"}, {"RB"})
+
+
+def _sum_earlier(found: chains.Found, plan: chain.Plan) -> int:
+    """Sums what was given back of the chain before, or rebilled: limits count it, or else parts would pass below them.
+
+    The interface may have asked for some of it. Reversals of authorizations move no taken money and do not count.
+    """
+    types = next((each for each in _LIMITED_TYPES if plan.following.payment_type in each), set())
+    return sum(
+        each.money.hundredths
+        for each in found.chain
+        if each.payment_type in types
+        and each.state is not State.DECLINED
+        and each.action is not None
+        and FOLLOWINGS[each.action].net
+    )
 
 
 def _find_limit(visit: visits.Visit, found: chains.Found) -> int | None:
@@ -165,9 +185,9 @@ async def _plan(visit: visits.Visit, wanted: _Wanted) -> _Wanted:
     if isinstance(decision, chain.Refused):
         raise visits.refuse_field(wanted.row.word, results.get_result(decision.code).description)
     limit = _find_limit(visit, wanted.found) if _is_limited(decision) else None
-    if limit is not None and decision.money.hundredths > limit:
+    if limit is not None and _sum_earlier(wanted.found, decision) + decision.money.hundredths > limit:
         shown = showing.show_amount(limit, decision.money.currency)
-        raise visits.refuse_field("amount", f"your limit is {shown}: ask somebody with a higher one")
+        raise visits.refuse_field("amount", f"your limit is {shown} for one payment: ask somebody with a higher one")
     return msgspec.structs.replace(wanted, plan=decision)
 
 
@@ -225,7 +245,7 @@ async def _act(visit: visits.Visit, word: str) -> Reply:
         subject=wanted.found.payment.id,
         summary=wanted.summary,
         channel_id=wanted.found.channel.id,
-        amount=wanted.plan.money.hundredths,
+        amount=_sum_earlier(wanted.found, wanted.plan) + wanted.plan.money.hundredths,
     )
 
 

@@ -41,7 +41,7 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
     channel_id: str = ""
     role: Role
     refund_limit: int | None = None
-    """The largest refund in hundredths, in the currency of the payment; None is no limit."""
+    """The most that may be given back of one payment, or rebilled, in hundredths of its currency; None is no limit."""
 
     def reaches(self, merchant_id: str, channel_id: str | None = None) -> bool:
         """Tells whether the role counts for a merchant, or for one of its channels where one is named."""
