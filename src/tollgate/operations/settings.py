@@ -3,7 +3,7 @@
 import base64
 
 from tollgate.store.database import Database
-from tollgate.store.opening import delete_setting, get_setting, list_settings, put_setting, replace_setting
+from tollgate.store.opening import add_setting, delete_setting, get_setting, list_settings, put_setting, replace_setting
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import open_sealed, rewrap, seal, sealed_prefix
 
@@ -18,6 +18,13 @@ async def find_sealed_setting(database: Database, keyring: Keyring, name: str) -
 async def put_sealed_setting(database: Database, keyring: Keyring, name: str, plain: bytes) -> None:
     sealed = seal(plain, owner=_make_owner(_PREFIX + name), keyring=keyring)
     await put_setting(database, _PREFIX + name, _write(sealed))
+
+
+async def add_sealed_setting(database: Database, keyring: Keyring, name: str, plain: bytes) -> bytes:
+    """Adds a setting unless there is one, and returns what it is now: all processes that add it get the same."""
+    sealed = seal(plain, owner=_make_owner(_PREFIX + name), keyring=keyring)
+    await add_setting(database, _PREFIX + name, _write(sealed))
+    return await find_sealed_setting(database, keyring, name) or plain
 
 
 async def forget_sealed_setting(database: Database, name: str) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from tollgate.catalog.permissions import Role
-from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
+from tollgate.operations.settings import add_sealed_setting, find_sealed_setting
 from tollgate.payments.merchants import Channel, Creditor, Merchant
 from tollgate.payments.users import OFFICE_PASSWORD, Grant, User
 from tollgate.sandbox.wallets import issuing
 from tollgate.sandbox.wallets.provider import TokenRequest
 from tollgate.store import merchants, opening, users
 from tollgate.store.database import Database
-from tollgate.values import ChannelId, Instant, MerchantId, make_id
+from tollgate.values import ChannelId, Instant, MerchantId, Secret, make_id
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.passwords import hash_password, make_password, show_password
 from tollgate.vault.tokens import make_credential, open_token, show_token
@@ -117,9 +117,11 @@ async def _ensure_administrator(database: Database, keyring: Keyring, now: Insta
     """Makes the user of the back office; its password is told as long as it is not changed."""
     if await users.list_users(database):
         return
-    password, user_id = make_password(), make_id()
-    user = User(id=user_id, name=ADMINISTRATOR, created_at=now, password_hash=hash_password(password))
-    await put_sealed_setting(database, keyring, OFFICE_PASSWORD, show_password(password).encode())
+    # The first process that starts on this store chooses the password, and all others read it.
+    chosen = show_password(make_password()).encode()
+    password = await add_sealed_setting(database, keyring, OFFICE_PASSWORD, chosen)
+    user_id, password_hash = make_id(), hash_password(Secret(password.decode()))
+    user = User(id=user_id, name=ADMINISTRATOR, created_at=now, password_hash=password_hash)
     await users.insert_user(database, user, [Grant(user_id=user_id, role=Role.PLATFORM)])
 
 

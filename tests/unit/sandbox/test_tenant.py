@@ -8,8 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
+from tollgate.payments.users import OFFICE_PASSWORD
 from tollgate.sandbox.tenant import ensure_tenant, welcome
 from tollgate.store.merchants import list_channels, list_credentials, list_merchants, update_channel
+from tollgate.store.users import list_users
+from tollgate.values import Secret
+from tollgate.vault.passwords import is_password
 from unit.app_fixture import NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +46,20 @@ async def test_a_merchant_of_an_earlier_version_is_given_a_creditor_and_others_a
 
     with_creditor = {channel.id for channel in await list_channels(app.database) if channel.creditor}
     assert with_creditor == {tenant.entity_id, tenant.lenient_entity_id}
+    await app.database.close()
+
+
+async def test_the_administrator_has_the_password_that_another_process_chose_first(tmp_path: Path) -> None:
+    """A command may be run while the server starts for the first time."""
+    app = await open_app(tmp_path, ScriptedWire())
+    await put_sealed_setting(app.database, app.keyring, OFFICE_PASSWORD, b"chosen by another process")
+
+    await ensure_tenant(app.database, app.keyring, NOW)
+
+    [user] = await list_users(app.database)
+    assert is_password(Secret("chosen by another process"), user.password_hash)
+    told = await find_sealed_setting(app.database, app.keyring, OFFICE_PASSWORD)
+    assert told == b"chosen by another process"
     await app.database.close()
 
 
