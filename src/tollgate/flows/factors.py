@@ -38,9 +38,11 @@ async def change_password(app: App, visitor: Visitor, password: Secret, origin: 
     changed = msgspec.structs.replace(user, password_hash=hashed, must_change_password=False)
     stage = sign_in.choose_stage(app, changed, has_factor=await sign_in.has_second_factor(app, user))
     new = sign_in.make_session(app, user, stage, origin, visitor.session)
+    # A password is no second factor, so what needs a fresh one still asks for it.
+    session = msgspec.structs.replace(new.session, confirmed_at=visitor.session.confirmed_at)
     ended = users.delete_sessions_write(user.id)
-    await _save(app, changed, ended, *users.insert_session_writes(new.session))
-    return new
+    await _save(app, changed, ended, *users.insert_session_writes(session))
+    return NewSession(session, new.token)
 
 
 async def forget_told_password(app: App, user: User) -> None:

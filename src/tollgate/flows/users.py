@@ -41,6 +41,12 @@ class Authority(msgspec.Struct, frozen=True):
         permissions = frozenset().union(*(ROLE_PERMISSIONS[each.role] for each in own))
         return Permission.MANAGE_USERS in permissions and permissions >= ROLE_PERMISSIONS[grant.role]
 
+    def find_exceeded_limit(self, grant: Grant) -> int | None:
+        """Returns the limit of its own for refunds, if the role goes beyond it."""
+        limit = find_refund_limit(self.grants, MerchantId(grant.merchant_id), ChannelId(grant.channel_id))
+        is_beyond = limit is not None and (grant.refund_limit is None or grant.refund_limit > limit)
+        return limit if is_beyond and grant.allows(Permission.REFUND) else None
+
 
 OPERATOR = Authority(Actor(name="operator"), (_PLATFORM,))
 """The authority of everybody who runs commands on the host."""
@@ -148,9 +154,8 @@ def _check_role(app: App, by: Authority, grant: Grant) -> None:
         raise _forbid("you cannot give a role that is beyond your own")
     if grant.refund_limit is not None and not grant.allows(Permission.REFUND):
         raise factors.refuse("refund-limit", "the role allows no refunds, so it has no limit")
-    limit = find_refund_limit(by.grants, MerchantId(grant.merchant_id), ChannelId(grant.channel_id))
-    is_beyond = limit is not None and (grant.refund_limit is None or grant.refund_limit > limit)
-    if limit is not None and is_beyond and grant.allows(Permission.REFUND):
+    limit = by.find_exceeded_limit(grant)
+    if limit is not None:
         raise factors.refuse("refund-limit", f"must not exceed your own, which is {render_hundredths(limit)}")
 
 
@@ -161,6 +166,9 @@ async def reset_user(app: App, by: Authority, user_id: str, merchant_id: str = "
     """Gives a user a new password for one sign-in; second factors, recovery codes and sessions are removed."""
     lock = await _make_lock(app)
     user = await _get_whole_target(app, by, user_id)
+    if any(by.find_exceeded_limit(grant) is not None for grant in await users.list_grants(app.database, user_id)):
+        # Whoever knows the new password could refund as this user.
+        raise _forbid("the user may refund more than you")
     password = passwords.make_password(app.random_bytes)
     await _record(app, by, audit_actions.AuditAction.USER_RESET, user.name, merchant_id)
     await factors.forget_told_password(app, user)

@@ -18,7 +18,7 @@ from tollgate.payments.merchants import Channel, Merchant
 from tollgate.payments.users import OFFICE_PASSWORD, Grant, User
 from tollgate.store import users as store
 from tollgate.store.merchants import insert_channel, insert_merchant
-from tollgate.values import DAY, ChannelId, Forbidden, InvalidParameters, MerchantId, NotFound, Secret
+from tollgate.values import DAY, MINUTE, ChannelId, Forbidden, InvalidParameters, MerchantId, NotFound, Secret
 from tollgate.vault import passwords
 from tollgate.workers.table import WORKERS
 from unit.app_fixture import CHANNEL, MERCHANT, NOW
@@ -201,6 +201,29 @@ async def test_a_reset_removes_factors_sessions_and_the_lock(app: App, head: Aut
     assert await store.list_sessions(app.database, jane.id) == []
     assert await sign_in.sign_in(app, "jane", PASSWORD, ORIGIN) is None
     assert await sign_in.sign_in(app, "jane", given.password, ORIGIN) is not None
+
+
+async def test_nobody_resets_a_user_who_may_refund_more(app: App) -> None:
+    """The password of the user would lift the limit of whoever reset it."""
+    limited = await make_authority(app, await add(app, "limited", replace(ADMINISTRATOR, refund_limit=1000)))
+    more = await add(app, "more", replace(OPERATOR_ROLE, refund_limit=1001))
+    unlimited = await add(app, "unlimited", ADMINISTRATOR)
+    for user in (more, unlimited):
+        with pytest.raises(Forbidden):
+            await users.reset_user(app, limited, user.id, MERCHANT.id)
+    less = await add(app, "less", replace(OPERATOR_ROLE, refund_limit=1000))
+    assert (await users.reset_user(app, limited, less.id, MERCHANT.id)).user.must_change_password
+
+
+async def test_a_changed_password_is_no_fresh_second_factor(app: App) -> None:
+    visitor = await get_visitor(app, await enter(app, (await add(app, "jane")).name))
+    get_clock(app).at += 6 * MINUTE
+    assert not sign_in.is_confirmed(app, visitor.session)
+
+    new = await factors.change_password(app, visitor, Secret("quite another one"), ORIGIN)
+
+    assert not sign_in.is_confirmed(app, new.session)
+    assert not sign_in.is_confirmed(app, (await get_visitor(app, new)).session)
 
 
 async def test_the_password_that_credentials_tells_is_forgotten_when_its_user_changes_it(app: App) -> None:
