@@ -113,9 +113,12 @@ async def test_disputes_are_listed_in_pages_the_newest_first(app: App) -> None:
     made = [(await charge_back(app)).id for _ in range(3)]
     latest, last = 2**62, "g"
     pages = []
-    while page := await evidence.list_disputes(app.database, MERCHANT.id, latest, last, 2):
+    while page := await evidence.list_disputes(app.database, MERCHANT.id, [CHANNEL.id, "other"], latest, last, 2):
         pages.append([each.id for each in page])
         latest, last = page[-1].created_at, page[-1].id
     assert [len(page) for page in pages] == [2, 1]
     assert sorted(each for page in pages for each in page) == sorted(made)
     assert latest > NOON
+    # The place of the next page must not name a chargeback of a channel that the reader does not see.
+    for channel_ids in (["other"], []):
+        assert await evidence.list_disputes(app.database, MERCHANT.id, channel_ids, 2**62, "g", 2) == []

@@ -57,12 +57,11 @@ async def show_disputes(visit: visits.Visit) -> Reply:
     before, _, last = visit.find("before").partition(".")
     is_place = before.isascii() and before.isdecimal() and len(before) < len(str(FOREVER)) and is_id(last)
     place = (int(before), last) if is_place else (FOREVER, _LAST)
-    found = await evidence.list_disputes(app.database, merchant_id, *place, limits.LIMITS.disputes_shown)
-    channels = {channel.id for channel in visit.list_channels()}
-    shown = [payment for payment in found if payment.channel_id in channels]
-    counts = await evidence.count_evidence(app.database, merchant_id, [payment.id for payment in shown])
+    channel_ids = [channel.id for channel in visit.list_channels()]
+    found = await evidence.list_disputes(app.database, merchant_id, channel_ids, *place, limits.LIMITS.disputes_shown)
+    counts = await evidence.count_evidence(app.database, merchant_id, [payment.id for payment in found])
     disputes = [
-        Dispute(payment, counts.get(payment.id, 0), signing.has_signature(payment, app.keyring)) for payment in shown
+        Dispute(payment, counts.get(payment.id, 0), signing.has_signature(payment, app.keyring)) for payment in found
     ]
     following = f"{found[-1].created_at}.{found[-1].id}" if len(found) == limits.LIMITS.disputes_shown else ""
     return visit.render(

@@ -4,6 +4,7 @@ What may be added is decided in `flows`.
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 import sqlalchemy as sa
@@ -46,16 +47,22 @@ _counts = statements.Statement(
     .where(evidence.c.merchant_id == bind("of", evidence.c.merchant_id), is_among_ids(evidence.c.payment_id))
     .group_by(evidence.c.payment_id)
 )
-_disputes = statements.Statement(
-    PAYMENTS.select(
-        payments.c.merchant_id == bind("of", payments.c.merchant_id),
-        sa.text(f"payments.{DISPUTE}"),
-        sa.tuple_(payments.c.created_at, payments.c.id)
-        < sa.tuple_(sa.bindparam("before_at", type_=WHOLE), sa.bindparam("before_id")),
+
+
+@cache
+def _make_disputes(channels: int) -> statements.Statement:
+    """Makes the statement for a number of channels."""
+    return statements.Statement(
+        PAYMENTS.select(
+            payments.c.merchant_id == bind("of", payments.c.merchant_id),
+            payments.c.channel_id.in_([sa.bindparam(f"channel_{number}") for number in range(channels)]),
+            sa.text(f"payments.{DISPUTE}"),
+            sa.tuple_(payments.c.created_at, payments.c.id)
+            < sa.tuple_(sa.bindparam("before_at", type_=WHOLE), sa.bindparam("before_id")),
+        )
+        .order_by(payments.c.created_at.desc(), payments.c.id.desc())
+        .limit(LIMIT)
     )
-    .order_by(payments.c.created_at.desc(), payments.c.id.desc())
-    .limit(LIMIT)
-)
 
 
 async def insert_evidence(db: database.Database, new: Evidence, sealed_content: bytes) -> bool:
@@ -83,8 +90,16 @@ async def count_evidence(db: database.Database, merchant_id: MerchantId, payment
 
 
 async def list_disputes(
-    db: database.Database, merchant_id: MerchantId, before_at: Instant, before_id: str, limit: int
+    db: database.Database,
+    merchant_id: MerchantId,
+    channel_ids: Sequence[str],
+    before_at: Instant,
+    before_id: str,
+    limit: int,
 ) -> list[Payment]:
-    """Lists the chargebacks of a merchant that came before another one, the newest first."""
+    """Lists the chargebacks of some channels that came before another one, the newest first."""
+    if not channel_ids:
+        return []
     params = {"of_merchant_id": merchant_id, "before_at": before_at, "before_id": before_id, "limit": limit}
-    return [read_payment(row) for row in await db.fetch(_disputes, params)]
+    params |= {f"channel_{number}": channel_id for number, channel_id in enumerate(channel_ids)}
+    return [read_payment(row) for row in await db.fetch(_make_disputes(len(channel_ids)), params)]
