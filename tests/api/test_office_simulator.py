@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from api.chains import list_payments, refund
 from api.challenges import FRICTIONLESS, order
+from api.endpoints import use_store
 from api.merchants import add_merchant, run_command, wait_until
 from gateway import PAYMENT, Answer, Client, GatewayProcess
 from office_client import OfficeClient, enter_office
 from office_users import enter_as, list_audit
+from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Role
+from tollgate.operations.app import App
+from tollgate.store.schema import user_sessions
+from tollgate.store.statements import Statement, Write
 
 DECLINED = "800.100.152"
 APPROVED = "000.100.110"
@@ -186,3 +192,73 @@ def test_a_snapshot_is_saved_loaded_downloaded_and_deleted(
 def test_a_snapshot_has_a_plain_name(office: OfficeClient, name: str) -> None:
     office.get(f"{office.base}/simulator")
     assert office.post(f"{office.base}/simulator/snapshots", {"name": name}).status == 400
+
+
+def send_snapshot(office: OfficeClient, body: bytes, *, with_ticket: bool = True) -> Answer:
+    """Sends a file as the script of the page does."""
+    page = office.get(f"{office.base}/simulator").body.decode()
+    ticket = page.split('data-ticket="')[1].split('"')[0] if with_ticket else ""
+    headers = {"x-form-token": office.form_token, "x-upload-ticket": ticket, "x-file-name": "my%20file.snapshot"}
+    return office.send("POST", f"{office.base}/simulator/snapshot-file", body, headers, follow=False)
+
+
+def test_a_snapshot_that_is_sent_is_loaded_and_not_kept(
+    office: OfficeClient, shop: Client, host: GatewayProcess, tmp_path: Path
+) -> None:
+    kept = shop.pay()
+    run_command(host, "sandbox", "save", str(tmp_path / "own.snapshot"))
+    lost = shop.pay()
+    answer = send_snapshot(office, (tmp_path / "own.snapshot").read_bytes())
+    assert (answer.status, answer.headers["location"]) == (201, f"{office.base}/simulator")
+    assert "rows of my file.snapshot." in office.get(answer.headers["location"]).body.decode()
+    assert shop.get(f"/v1/payments/{kept.json['id']}").code == APPROVED
+    assert shop.get(f"/v1/payments/{lost.json['id']}").status == 404
+    assert ("sandbox loaded", "my file.snapshot") in list_audit(host)
+    assert [*(Path(host.data) / "snapshots").glob("*")] == []
+
+
+def test_the_clock_and_the_search_go_back_with_a_snapshot(
+    office: OfficeClient, shop: Client, host: GatewayProcess, tmp_path: Path
+) -> None:
+    jane = {"customer__email": "back@example.com", "customer__givenName": "Jane", "customer__surname": "Doe"}
+    first = shop.pay(**jane).json["id"]
+    before = shop.get("/sandbox/clock").json["now"]
+    run_command(host, "sandbox", "save", str(tmp_path / "own.snapshot"))
+    office.get(f"{office.base}/simulator")
+    office.post(f"{office.base}/simulator/clock", {"forward": "90", "unit": "days"})
+    lost = shop.pay(**jane).json["id"]
+    assert send_snapshot(office, (tmp_path / "own.snapshot").read_bytes()).status == 201
+    assert shop.get("/sandbox/clock").json["now"][:7] == before[:7]
+    second = shop.pay(**jane).json["id"]
+    found = office.get(f"{office.base}/payments", q="back@example.com").body.decode()
+    assert [each in found for each in (first, lost, second)] == [True, False, True]
+
+
+def test_a_large_or_foreign_file_is_refused_and_changes_nothing(office: OfficeClient, shop: Client) -> None:
+    paid = shop.pay().json["id"]
+    foreign = b"tollgate snapshot 1\n" + b"x" * 2 * LIMITS.body_bytes_max
+    answer = send_snapshot(office, foreign)
+    assert answer.status == 400
+    assert "no snapshot of this host" in answer.body.decode()
+    assert send_snapshot(office, foreign, with_ticket=False).status == 413
+    assert send_snapshot(office, b"").status == 400
+    assert shop.get(f"/v1/payments/{paid}").code == APPROVED
+
+
+def test_a_file_needs_a_fresh_confirmation_and_the_permission(host: GatewayProcess, office: OfficeClient) -> None:
+    developer = enter_as(host, Role.DEVELOPER, office.merchant_id)
+    assert "data-ticket" not in developer.get(f"{developer.base}/simulator").body.decode()
+    assert send_snapshot(developer, b"x", with_ticket=False).status == 403
+
+    late = enter_office(host)
+    use_store(host, forget_confirmations)
+    page = late.get(f"{late.base}/simulator").body.decode()
+    assert "data-ticket" not in page
+    assert "confirm that it is you" in page
+    answer = send_snapshot(late, b"x", with_ticket=False)
+    assert (answer.status, answer.headers["location"].partition("?")[0]) == (303, "/office/confirm")
+
+
+async def forget_confirmations(app: App) -> None:
+    forgetting = Statement(sa.update(user_sessions).values(confirmed_at=sa.literal_column("0")))
+    await app.database.write([Write(forgetting, {})], label="test")

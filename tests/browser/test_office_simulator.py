@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -81,6 +82,34 @@ def test_a_saved_sandbox_is_loaded_after_a_question(office: Page, client: Client
     office.get_by_role("button", name="Delete browser").click()
     expect(office.get_by_text("There is no snapshot yet")).to_be_visible()
     assert faults == []
+
+
+def test_the_file_of_a_snapshot_is_sent_and_loaded(
+    office: Page, gateway: GatewayProcess, client: Client, shoot: Shoot, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.snapshot"
+    gateway.run("sandbox", "save", str(path))
+    paid = client.pay().json["id"]
+    form = office.get_by_role("region", name="Load a file")
+    form.get_by_label("Snapshot of this host").set_input_files(path)
+    office.evaluate("""() => {
+        const bar = document.getElementById("upload-sent");
+        new MutationObserver(() => sessionStorage.setItem("seen", `${bar.value}`)).observe(bar, {attributes: true});
+    }""")
+    office.once("dialog", lambda dialog: dialog.accept())
+    form.get_by_role("button", name="Load the file").click()
+    expect(office.get_by_role("status").first).to_contain_text("rows of own.snapshot")
+    assert office.evaluate("() => sessionStorage.getItem('seen')") is not None, "the bar has moved"
+    assert client.get(f"/v1/payments/{paid}").status == 404
+    shoot(office, "office-simulator-upload")
+    assert list_faults(office) == []
+
+    form.get_by_label("Snapshot of this host").set_input_files(
+        {"name": "no.snapshot", "mimeType": "application/octet-stream", "buffer": b"nothing"}
+    )
+    office.once("dialog", lambda dialog: dialog.accept())
+    form.get_by_role("button", name="Load the file").click()
+    expect(office.get_by_text("no snapshot of this host")).to_be_visible()
 
 
 @pytest.mark.parametrize("path", LISTS)

@@ -76,7 +76,8 @@ async def insert_rows(db: Database, table: str, rows: Iterable[Mapping[str, Any]
     values = (await _list_defaults(db))[table]
     for meant in rows:
         row = values | {name: repr(value) for name, value in meant.items()}
-        text = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(row.values())})"
+        columns = ", ".join(f'"{name}"' for name in row)
+        text = f"INSERT INTO {table} ({columns}) VALUES ({', '.join(row.values())})"
         # The colon of a value is no parameter.
         await db.fetch(Statement(sa.text(text.replace(":", "\\:")), is_write=True), {})
 

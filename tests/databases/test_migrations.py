@@ -198,8 +198,11 @@ async def open_at(url: str, revision: str) -> AsyncIterator[Database]:
         for module in (migrating, postgres, sqlite):
             patch.setattr(module, "HEAD", revision)
         old = await open_database(url)
-        yield old
-        await old.close()
+        try:
+            yield old
+        finally:
+            # The loop does not end before its database is closed, so that a failure would hang.
+            await old.close()
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -158,7 +158,7 @@ class Limits:
     snapshots_max: int = 20
     """The number of snapshots of a sandbox that the back office stores."""
     snapshot_bytes_max: int = 64 * 1024 * 1024
-    """A larger snapshot is not sent to a browser."""
+    """A larger snapshot is neither sent to a browser nor taken from one."""
     journal_new_max: int = 2000
     """The number of messages and log lines of a process that are not masked yet."""
     journal_masked_max: int = 10_000

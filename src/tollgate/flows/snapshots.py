@@ -7,7 +7,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -80,16 +80,22 @@ async def _write(app: App, writer: SnapshotWriter) -> int:
 
 async def load_snapshot(app: App, path: Path) -> int:
     """Replaces what is saved by the content of a file, in one step; returns the number of rows."""
-    refuse_live(app)
     try:
         with path.open("rb") as file:
-            frames = read_frames(file, app.keyring)
-            # The first frame comes after the whole file was authenticated, which takes a while.
-            header = await asyncio.to_thread(next, frames, b"")
-            _check(_read_header(header), app.keyring)
-            return await copying.replace_tables(app.database, _read_batches(frames))
+            return await load_file(app, file)
     except OSError as fault:
         raise refuse(f"cannot read {path}: {fault.strerror}") from None
+
+
+async def load_file(app: App, file: BinaryIO) -> int:
+    """Does the same with a file that is open."""
+    refuse_live(app)
+    try:
+        frames = read_frames(file, app.keyring)
+        # The first frame comes after the whole file was authenticated, which takes a while.
+        header = await asyncio.to_thread(next, frames, b"")
+        _check(_read_header(header), app.keyring)
+        return await copying.replace_tables(app.database, _read_batches(frames))
     except SnapshotError as fault:
         raise refuse(str(fault)) from None
 

@@ -42,3 +42,4 @@ def _sign(app: App, token_hash: bytes, ends_at: Instant) -> str:
 
 EVIDENCE_BODY = LargeBody(LIMITS.evidence_bytes_max, may_upload)
 RECORD_BODY = LargeBody(LIMITS.record_file_bytes_max, may_upload)
+SNAPSHOT_BODY = LargeBody(LIMITS.snapshot_bytes_max, may_upload)

@@ -5,24 +5,28 @@ What a planned outcome does is decided by the simulated partners, and what a sna
 
 import re
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
+from urllib.parse import unquote
 
 import msgspec
 
 from tollgate.catalog import audit_actions, limits, payment_types, permissions, results, test_cards
 from tollgate.connectors import acquiring
-from tollgate.flows import snapshots
-from tollgate.office import visits
+from tollgate.flows import evidence, sign_in, snapshots
+from tollgate.office import uploads, visits
 from tollgate.payments import order, payment
 from tollgate.sandbox.controls import ADVANCE_S_MAX, move_clock
 from tollgate.sandbox.directory_server import PLANNED_BEHAVIOUR
 from tollgate.store import planned_outcomes
 from tollgate.values import ChannelId, Instant, make_id, make_timed_id
 from tollgate.web.request import Reply
+from tollgate.workers.upkeep import follow_clock
 
 ROUTES = visits.OfficeRoutes()
 _PATH = f"{visits.OF_MERCHANT}/simulator"
 _SNAPSHOT = f"{_PATH}/snapshots/{{name}}"
+_UPLOAD = f"{_PATH}/snapshot-file"
 
 _DELAY_S_MAX = 30
 _COUNT_MAX = 1_000
@@ -78,6 +82,8 @@ async def show_simulator(visit: visits.Visit) -> Reply:
         delay_max=_DELAY_S_MAX,
         count_max=_COUNT_MAX,
         snapshots=_list_snapshots(visit) if visit.may(permissions.Permission.MANAGE_HOST) else None,
+        ticket=uploads.make_ticket(visit) if sign_in.is_confirmed(visit.app, visit.session) else "",
+        megabytes_max=limits.LIMITS.snapshot_bytes_max // 1024 // 1024,
     )
 
 
@@ -261,11 +267,34 @@ async def load_snapshot(visit: visits.Visit) -> Reply:
     path = _get_snapshot(visit)
     await visit.record(audit_actions.AuditAction.SANDBOX_LOADED, path.name)
     rows = await snapshots.load_snapshot(visit.app, path)
+    return await _lead_on(visit, f"Loaded {rows} rows of {visit.names[0]}.")
+
+
+@ROUTES.add(
+    "POST",
+    _UPLOAD,
+    permissions.Permission.MANAGE_HOST,
+    needs_confirmation=True,
+    takes_bytes=True,
+    large_body=uploads.SNAPSHOT_BODY,
+)
+async def load_uploaded(visit: visits.Visit) -> Reply:
+    """Takes the whole sandbox back to the state of a file that the user sent, and does not keep the file.
+
+    The script of the page follows the address in the answer, because a redirect would be followed by the browser
+    itself, and the notice be shown to nobody.
+    """
+    name = evidence.clean_name(unquote(visit.request.header(b"x-file-name") or "file"))
+    await visit.record(audit_actions.AuditAction.SANDBOX_LOADED, name, upload="yes")
+    rows = await snapshots.load_file(visit.app, BytesIO(visit.request.body))
+    return msgspec.structs.replace(await _lead_on(visit, f"Loaded {rows} rows of {name}."), status=201)
+
+
+async def _lead_on(visit: visits.Visit, notice: str) -> Reply:
     await visit.app.merchants.refresh(visit.app.database)
+    await follow_clock(visit.app)
     is_there = visit.app.merchants.find_merchant(visit.get_merchant().id) is not None
-    return visit.go(
-        f"{visit.base}/simulator" if is_there else visits.OFFICE, f"Loaded {rows} rows of {visit.names[0]}."
-    )
+    return visit.go(f"{visit.base}/simulator" if is_there else visits.OFFICE, notice)
 
 
 @ROUTES.add("POST", f"{_SNAPSHOT}/delete", permissions.Permission.MANAGE_HOST)
