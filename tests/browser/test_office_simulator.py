@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from browser.accessibility import list_violations
 from browser.conftest import Shoot
+from browser.watching import Watch
 from gateway import Client, GatewayProcess
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -49,6 +50,7 @@ def list_faults(page: Page) -> list[str]:
 
 def test_a_planned_decline_is_met_once_and_the_page_is_accessible(office: Page, client: Client, shoot: Shoot) -> None:
     form = office.get_by_role("region", name="Acquirer")
+    form.get_by_label("Channel").select_option(client.entity_id)
     form.get_by_label("Outcome").select_option(DECLINED)
     form.get_by_role("button", name="Plan").click()
     expect(office.get_by_role("region", name="Planned outcomes")).to_contain_text("1 of 1")
@@ -85,7 +87,7 @@ def test_a_saved_sandbox_is_loaded_after_a_question(office: Page, client: Client
 
 
 def test_the_file_of_a_snapshot_is_sent_and_loaded(
-    office: Page, gateway: GatewayProcess, client: Client, shoot: Shoot, tmp_path: Path
+    office: Page, gateway: GatewayProcess, client: Client, shoot: Shoot, watch: Watch, tmp_path: Path
 ) -> None:
     path = tmp_path / "own.snapshot"
     gateway.run("sandbox", "save", str(path))
@@ -110,6 +112,8 @@ def test_the_file_of_a_snapshot_is_sent_and_loaded(
     office.once("dialog", lambda dialog: dialog.accept())
     form.get_by_role("button", name="Load the file").click()
     expect(office.get_by_text("no snapshot of this host")).to_be_visible()
+    [complaint] = watch.take()
+    assert "400" in complaint
 
 
 @pytest.mark.parametrize("path", LISTS)

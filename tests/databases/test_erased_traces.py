@@ -14,6 +14,7 @@ from databases.searched import find_ids, index_all, move_clock
 from databases.test_journal import make_row
 from tollgate.catalog.limits import LIMITS
 from tollgate.cli.erasing import ACTOR
+from tollgate.connectors.exchange import WireRequest
 from tollgate.contract.record_lines import RecordLine
 from tollgate.flows import erase_person
 from tollgate.flows.evidence import add_evidence
@@ -29,6 +30,8 @@ from tollgate.store.payments import find_payment
 from tollgate.store.schema import payment_terms
 from tollgate.store.statements import Statement
 from tollgate.values import DAY, MerchantId, PaymentId, make_id
+from tollgate.workers import journal as workers_journal
+from tollgate.workers.journal import JournalWriter
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, furnish_app
 
 pytestmark = pytest.mark.anyio
@@ -201,3 +204,38 @@ async def test_the_stored_answer_of_a_key_is_made_again_without_the_person(app: 
     assert JANE.encode() not in answer
     assert jane.id.encode() in answer
     await expect_clean(app)
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+async def test_a_message_that_was_noted_before_the_erasure_is_not_written_after_it(
+    app: App, monkeypatch: pytest.MonkeyPatch, is_taken: bool
+) -> None:
+    """is_taken: the writer has taken the message and not written it yet."""
+    jane = await pay_as(app, JANE)
+    writer, request = JournalWriter(app), WireRequest(path="/charge", body=b"{}", key="a key")
+    app.journal.is_open = True
+    app.journal.note_message(NOW, jane, "charge", request, "no answer")
+    app.journal.mask(app.merchants, 10)
+    if is_taken:
+        insert = workers_journal.insert_rows
+
+        async def erase_and_insert(*arguments: Any) -> bool:
+            await erase(app)
+            return await insert(*arguments)
+
+        monkeypatch.setattr(workers_journal, "insert_rows", erase_and_insert)
+    else:
+        await erase(app)
+    await writer._write(10)
+    assert await journal.list_messages(app.database, MERCHANT.id, jane.id, 10) == []
+
+    monkeypatch.undo()
+    app.journal.note_message(NOW, jane, "refund", request, "no answer")
+    app.journal.mask(app.merchants, 10)
+    await writer._write(10)
+    if is_taken:
+        assert await journal.list_messages(app.database, MERCHANT.id, jane.id, 10) == [], "one more batch is dropped"
+        app.journal.note_message(NOW, jane, "refund", request, "no answer")
+        app.journal.mask(app.merchants, 10)
+        await writer._write(10)
+    assert len(await journal.list_messages(app.database, MERCHANT.id, jane.id, 10)) == 1

@@ -80,6 +80,7 @@ async def _write(app: App, writer: SnapshotWriter) -> int:
 
 async def load_snapshot(app: App, path: Path) -> int:
     """Replaces what is saved by the content of a file, in one step; returns the number of rows."""
+    refuse_live(app)
     try:
         with path.open("rb") as file:
             return await load_file(app, file)

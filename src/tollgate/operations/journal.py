@@ -84,6 +84,10 @@ class Journal:
         self._new: deque[_Message | _Line] = deque()
         self._masked: deque[_Masked] = deque()
 
+    @property
+    def has_entries(self) -> bool:
+        return bool(self._new or self._masked)
+
     def note_message(
         self, at: Instant, about: Subject, label: str, request: WireRequest, reply: WireReply | str
     ) -> None:

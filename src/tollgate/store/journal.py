@@ -72,12 +72,18 @@ _delete = statements.Statement(
 purge_journal = JOURNAL.purge_timed()
 
 
-async def insert_rows(db: database.Database, rows: Sequence[JournalRow]) -> None:
-    """Writes rows with different ids in one commit, many of them with each statement."""
+async def insert_rows(
+    db: database.Database, rows: Sequence[JournalRow], first: Sequence[statements.Write] = ()
+) -> bool:
+    """Writes rows with different ids in one commit, many of them with each statement.
+
+    first: the writes that come first in the unit, and undo it if they do not find what they expect.
+    """
     whole = len(rows) - len(rows) % ROWS_AT_ONCE
     many = [rows[start : start + ROWS_AT_ONCE] for start in range(0, whole, ROWS_AT_ONCE)]
     writes = [statements.Write(_insert_many, _bind(some)) for some in many]
-    await db.write([*writes, *[statements.Write(_insert_one, _bind([row])) for row in rows[whole:]]], label="journal")
+    writes += [statements.Write(_insert_one, _bind([row])) for row in rows[whole:]]
+    return await db.write([*first, *writes], label="journal")
 
 
 def _bind(rows: Sequence[JournalRow]) -> dict[str, Any]:

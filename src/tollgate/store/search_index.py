@@ -22,7 +22,7 @@ from tollgate.values import HOUR, Instant, MerchantId
 
 CURSOR = "payment_index."
 """The settings with the id of the last event that was indexed, one for each merchant."""
-REMOVALS = "payment_index_removals."
+REMOVALS = "payment_removals."
 """The settings that count how often payments lost what they are found by, or were removed, one for each merchant."""
 _INSTANT_DIGITS = 16
 _TERMS_AT_ONCE = 48
@@ -90,7 +90,7 @@ async def is_far_behind(db: database.Database, merchant_id: MerchantId, cursor: 
 
 async def begin_cursor(db: database.Database, merchant_id: MerchantId) -> None:
     await opening.add_setting(db, CURSOR + merchant_id, "")
-    await opening.add_setting(db, REMOVALS + merchant_id, "0")
+    await begin_removals(db, merchant_id)
 
 
 def move_cursor_writes(merchant_id: MerchantId, old: str, new: str, removals: str) -> list[statements.Write]:
@@ -100,8 +100,22 @@ def move_cursor_writes(merchant_id: MerchantId, old: str, new: str, removals: st
     """
     return [
         *opening.replace_setting_writes(CURSOR + merchant_id, old, new),
-        *opening.replace_setting_writes(REMOVALS + merchant_id, removals, removals),
+        *expect_removals_writes(merchant_id, removals),
     ]
+
+
+async def begin_removals(db: database.Database, merchant_id: MerchantId) -> None:
+    await opening.add_setting(db, REMOVALS + merchant_id, "0")
+
+
+async def list_removals(db: database.Database) -> dict[str, str]:
+    """Returns the number of removals of each merchant whose removals are counted."""
+    return {name.removeprefix(REMOVALS): count for name, count in await opening.list_settings(db, REMOVALS)}
+
+
+def expect_removals_writes(merchant_id: MerchantId, count: str) -> list[statements.Write]:
+    """Undoes the unit if there was a removal since they were counted, and keeps the next one waiting for its end."""
+    return opening.replace_setting_writes(REMOVALS + merchant_id, count, count)
 
 
 async def get_removals(db: database.Database, merchant_id: MerchantId) -> str:
