@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 import sqlalchemy as sa
@@ -33,6 +33,7 @@ class OfficeUser:
     channel_id: str = ""
     refund_limit: int | None = None
     must_change_password: bool = False
+    id: str = field(default_factory=make_id)
 
     def enter(self, gateway: GatewayProcess, merchant_id: str = "") -> OfficeClient:
         """Signs in with a browser of its own, which looks at the pages of the user's merchant or of another."""
@@ -46,14 +47,14 @@ def add_users(gateway: GatewayProcess, *added: OfficeUser) -> None:
     async def insert(database: Database) -> None:
         for each in added:
             user = User(
-                id=make_id(),
+                id=each.id,
                 name=each.name,
                 created_at=now,
                 password_hash=_PASSWORD_HASH,
                 must_change_password=each.must_change_password,
             )
             grant = Grant(
-                user_id=user.id,
+                user_id=each.id,
                 merchant_id=each.merchant_id,
                 channel_id=each.channel_id,
                 role=each.role,

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import re
 import runpy
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from api.chains import advance
 from api.checking_out import PREPARED, prepare, submit
+from api.direct_debits import begin_debit
 from api.endpoints import add_endpoint, use_store, wait_until_known
 from api.linking import read_own_context
-from api.merchants import add_channel, add_merchant, find_merchant_id
+from api.merchants import add_channel, add_merchant, find_merchant_id, wait_until
 from api.scheduling import plan
-from gateway import CARD, PAYMENT, Client, GatewayProcess
+from gateway import CARD, PAYMENT, Answer, Client, GatewayProcess
 from office_client import OfficeClient
+from office_pages import read_key
+from office_users import add_user, enter_as
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy, Use
+from tollgate.catalog.permissions import Role
 from tollgate.flows.erase_person import begin_erasure, finish_erasure
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments.erasure import SearchKind
-from tollgate.values import MerchantId
+from tollgate.payments.users import Approval
+from tollgate.store.users import insert_approval
+from tollgate.values import MerchantId, make_id
 
 UNKNOWN_ID = "0" * 32
 PAGE_ROWS: list[Any] = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "make_reference.py"))[
@@ -39,6 +45,11 @@ _ALONE = ("recurringMigration.", "marketPlace.", "identificationDocId", "lifecyc
 _JUDGED = ("threeDSecure.", "standingInstruction.", "customer.", "billing.", "shipping.", "card.")
 """Beginnings of names whose values decline a payment if they make no sense."""
 _TRIES = 10
+_INBOX = "http://127.0.0.1:9/renewed"
+_CREDITOR = (
+    *("--creditor-name", "Shop", "--creditor-iban", "DE02120300000000202051"),
+    *("--creditor-id", "DE98ZZZ09999999999"),
+)
 _HREF = re.compile(r'href="(/office/[^"?#]+)')
 
 
@@ -52,30 +63,58 @@ class OfficeWorld:
     ids: dict[str, str] = field(default_factory=dict)
     """Ids of real objects by the word before them in a path."""
 
-    paths: dict[str, str] = field(default_factory=dict)
-    """Links to pages of single objects, by the path of their row."""
-
-    def learn_paths(self, office: OfficeClient, rows: Iterable[Any]) -> None:
-        """Looks for a link to a page of each kind on the pages that name no object, such as lists."""
-        pages = [row.path for row in rows if row.method == "GET"]
-        plain = [path for path in pages if "{" not in path.replace("{merchant}", "")]
-        linked = {href for path in plain for href in _HREF.findall(office.get(self.fill(path)).body.decode("latin-1"))}
-        for path in [each for each in pages if UNKNOWN_ID in self.fill(each)]:
-            pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path).replace(r"\{merchant\}", self.merchant_id))
-            found = sorted(href for href in linked if re.fullmatch(pattern, href) and href not in map(self.fill, plain))
-            self.paths |= {path: found[0]} if found else {}
+    def learn_ids(self, office: OfficeClient) -> None:
+        """Looks on pages for links to objects whose ids are not known yet, such as events of an endpoint."""
+        pages = [row.path for row in PAGE_ROWS if row.method == "GET"]
+        for _ in range(_TRIES):
+            unknown = [path for path in pages if UNKNOWN_ID in self.fill(path)]
+            shown = {self.fill(path) for path in pages} - {self.fill(path) for path in unknown}
+            linked = {href for path in shown for href in _HREF.findall(office.get(path).body.decode("latin-1"))}
+            for path in unknown:
+                pattern = re.escape(self.fill(path)).replace(UNKNOWN_ID, "([^/]+)")
+                found = sorted(match[1] for href in linked - shown if (match := re.fullmatch(pattern, href)))
+                self.ids |= {path.split("/")[-2]: found[0]} if found else {}
+            if len(unknown) == len([path for path in pages if UNKNOWN_ID in self.fill(path)]):
+                return
 
     def fill(self, path: str) -> str:
         """Returns a path with real ids where they are known, and unknown ones elsewhere."""
-        if path in self.paths:
-            return self.paths[path]
         parts = path.split("/")
+        # Only a chargeback has notes and files.
+        kind = "chargebacks" if {"notes", "evidence"} & set(parts) else "payments"
         for place, part in enumerate(parts):
             if part == "{merchant}":
                 parts[place] = self.merchant_id
             elif part.startswith("{"):
-                parts[place] = self.ids.get(parts[place - 1], UNKNOWN_ID)
+                word = parts[place - 1]
+                parts[place] = self.ids.get(kind if word == "payments" else word, UNKNOWN_ID)
         return "/".join(parts)
+
+    def renew(self, path: str, office: OfficeClient) -> None:
+        """Makes another object of the channel where a form of this path removes it."""
+        if path.endswith("/registrations/{id}/delete"):
+            self.ids["registrations"] = self.client.pay(createRegistration="true").json["registrationId"]
+        elif path.endswith("/schedules/{id}/end"):
+            registration_id = self.client.pay(createRegistration="true").json["registrationId"]
+            self.ids["schedules"] = plan(self.client, registration_id)
+        elif path.endswith("/webhooks/{id}/remove"):
+            endpoint = add_endpoint(self.gateway, self.client, _INBOX, channel_id=self.client.entity_id)
+            self.ids["webhooks"] = endpoint.id
+        elif path.endswith("/roles/take"):
+            user = add_user(self.gateway, Role.VIEWER, self.client.entity_id, merchant_id=self.merchant_id)
+            self.ids["users"] = user.id
+        elif path.endswith("/saved-views/{id}/delete"):
+            page = office.post(f"{office.base}/saved-views", {"name": make_id(), "q": "today"})
+            self.ids["saved-views"] = find_id(page, "saved-views")
+        elif path.endswith("/outcomes/{id}/cancel"):
+            self.ids["outcomes"] = plan_outcome(office, self)
+
+
+def find_id(page: Answer, word: str, end: str = "") -> str:
+    """Returns the first id that stands after a word in an address of a page."""
+    found = re.search(rf'="/office/[^"]+/{word}/([0-9a-z]+)[^"]*"{end}', page.body.decode())
+    assert found is not None, f"there is no address with {word}: {page.body.decode()}"
+    return found[1]
 
 
 def list_canaries(canary: str) -> dict[str, str]:
@@ -112,11 +151,16 @@ def pay_with_canaries(client: Client, canary: str) -> dict[str, str]:
 def build_world(gateway: GatewayProcess) -> OfficeWorld:
     client = gateway.client()
     merchant_id = find_merchant_id(gateway, client)
-    channel = add_channel(gateway, client, FORMULA)
+    channel = add_channel(gateway, client, FORMULA, *_CREDITOR)
     stranger = add_merchant(gateway, SCRIPT)
     world = OfficeWorld(gateway, channel, merchant_id, find_merchant_id(gateway, stranger))
-    endpoint = add_endpoint(gateway, client, f"{gateway.base_url}/sandbox/inbox/canary")
-    wait_until_known(client, endpoint)
+    office = enter_as(gateway, merchant_id=merchant_id)
+    begin_debit(channel)
+    advance(channel, 20 * 86400)
+    wait_until(lambda: "</td>" in office.get(f"{office.base}/bank-files").body.decode())
+
+    endpoint = add_endpoint(gateway, client, f"{gateway.base_url}/sandbox/inbox/canary", channel_id=channel.entity_id)
+    wait_until_known(channel, endpoint)
     for canary in CANARIES:
         world.ids |= pay_with_canaries(channel, canary)
     assert channel.pay(card__number="4000000000000002").status != 200
@@ -136,9 +180,52 @@ def build_world(gateway: GatewayProcess) -> OfficeWorld:
         "schedules": schedule_id,
         "webhooks": endpoint.id,
         "channels": channel.entity_id,
+        "users": add_user(gateway, Role.VIEWER, channel.entity_id, merchant_id=merchant_id).id,
         "erasure": use_store(gateway, lambda app: search_person(app, MerchantId(merchant_id))),
+        "approvals": use_store(gateway, lambda app: ask_second_person(app, channel, MerchantId(merchant_id))),
     }
+    work_in_office(world, office)
+    world.learn_ids(office)
     return world
+
+
+def work_in_office(world: OfficeWorld, office: OfficeClient) -> None:
+    """Makes what only pages make: a chargeback with a note, a token, a planned outcome and a snapshot."""
+    base, channel_id = office.base, world.client.entity_id
+    paid = world.client.pay().json["id"]
+    key = read_key(office.get(f"{base}/payments/{paid}").body.decode(), "record")
+    office.post(f"{base}/payments/{paid}/record", {"key": key, "type": "CB", "amount": "92.00"})
+    page = office.get(f"{base}/disputes")
+    world.ids["chargebacks"] = find_id(page, "payments")
+    page = office.post(f"{base}/payments/{world.ids['chargebacks']}/notes", {"note": SCRIPT})
+    world.ids["evidence"] = find_id(page, "evidence")
+    page = office.post(f"{base}/tokens", {"label": "canary", "channels": channel_id})
+    world.ids["tokens"] = find_id(page, "tokens", ">canary<")
+    world.ids["outcomes"] = plan_outcome(office, world)
+    office.post(f"{base}/simulator/snapshots", {"name": "kept"})
+    world.ids["snapshots"] = "kept"
+
+
+def plan_outcome(office: OfficeClient, world: OfficeWorld) -> str:
+    fields = {"channel": world.client.entity_id, "partner": "acquirer", "type": "CP", "delay": "1", "count": "1"}
+    return find_id(office.post(f"{office.base}/simulator/outcomes", fields), "outcomes")
+
+
+async def ask_second_person(app: App, channel: Client, merchant_id: MerchantId) -> str:
+    """Asks for an approval as a host with four eyes does."""
+    asked = Approval(
+        merchant_id=merchant_id,
+        id=make_id(),
+        channel_id=channel.entity_id,
+        action="refund",
+        subject=SCRIPT,
+        summary=SCRIPT,
+        fields={},
+        requested_by="somebody",
+        requested_at=app.clock.now(),
+    )
+    await insert_approval(app.database, asked)
+    return asked.id
 
 
 async def search_person(app: App, merchant_id: MerchantId) -> str:

@@ -55,9 +55,7 @@ def world(own_gateway: GatewayProcess) -> OfficeWorld:
 
 @pytest.fixture(scope="module")
 def office(world: OfficeWorld) -> OfficeClient:
-    browser = EVERYWHERE.enter(world.gateway, world.merchant_id)
-    world.learn_paths(browser, PAGE_ROWS)
-    return browser
+    return EVERYWHERE.enter(world.gateway, world.merchant_id)
 
 
 @pytest.fixture
