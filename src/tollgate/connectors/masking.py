@@ -52,6 +52,24 @@ HIDDEN_MEMBERS = frozenset(
 )
 """The members of messages whose values are secret. Objects and lists are looked into."""
 
+PERSONAL_MEMBERS = frozenset(
+    {
+        "holder",
+        "customer",
+        "billing",
+        "shipping",
+        "sender",
+        "recipient",
+        "cardholderName",
+        "email",
+        "homePhone",
+        "mobilePhone",
+        "browserIP",
+        *(f"{kind}Addr{part}" for kind in ("bill", "ship") for part in ("Line1", "Line2", "City", "PostCode")),
+    }
+)
+"""The members that name a person, hidden with all that is in them: a message may be written after an erasure."""
+
 _IBAN_LIKE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 
 
@@ -65,13 +83,14 @@ def mask_members(body: bytes) -> Any:
 
 def _mask(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            name: MASK if name in HIDDEN_MEMBERS and not isinstance(member, dict | list) else _mask(member)
-            for name, member in value.items()
-        }
+        return {name: MASK if _is_hidden(name, member) else _mask(member) for name, member in value.items()}
     if isinstance(value, list):
         return [_mask(member) for member in value]
     return value
+
+
+def _is_hidden(name: str, member: Any) -> bool:
+    return name in PERSONAL_MEMBERS or (name in HIDDEN_MEMBERS and not isinstance(member, dict | list))
 
 
 def mask_text(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from tollgate.connectors.masking import HIDDEN_MEMBERS, MASK, mask_members, mask_text, mask_values
+from tollgate.connectors.masking import HIDDEN_MEMBERS, MASK, PERSONAL_MEMBERS, mask_members, mask_text, mask_values
 from tollgate.payments import order
 
 MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages")
@@ -75,7 +75,14 @@ def test_every_member_whose_name_sounds_secret_is_hidden_or_known_to_be_harmless
 
 def test_the_members_that_are_known_to_be_secret_are_hidden_and_exist() -> None:
     assert SECRET <= HIDDEN_MEMBERS
-    assert {member for _, member in list_members()} >= SECRET
+    assert {member for _, member in list_members()} >= SECRET | PERSONAL_MEMBERS
+
+
+def test_a_member_that_names_a_person_is_hidden_with_all_that_is_in_it() -> None:
+    body = (
+        b'{"card": {"holder": "Jane Jones", "expiry": "2034-05"}, "details": {"customer": {"email": "j@example.com"}}}'
+    )
+    assert mask_members(body) == {"card": {"holder": MASK, "expiry": "2034-05"}, "details": {"customer": MASK}}
 
 
 @pytest.mark.parametrize("value", ["4200000000000000", 4200000000000000, None, True])
