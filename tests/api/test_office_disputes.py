@@ -305,6 +305,21 @@ def test_parts_of_a_refund_need_a_second_person_when_they_exceed_the_limit_toget
     assert list_types(careful, office, payment_id)[-1] == ("RF", 1)
 
 
+def test_a_request_about_one_channel_is_not_shown_to_those_of_another(careful: GatewayProcess) -> None:
+    client, office = careful.client(), enter_office(careful)
+    payment_id = client.pay().json["id"]
+    record(office, payment_id, type="CB", amount="5.00")
+    own, other = (
+        enter_as(careful, Role.ADMINISTRATOR, channel) for channel in (client.entity_id, client.lenient_entity_id)
+    )
+    page = own.get(f"{own.base}/approvals").body.decode()
+    form = page.split("/approvals/")[1].split('"')[0]
+    assert payment_id in page
+    assert payment_id not in other.get(f"{other.base}/approvals").body.decode()
+    assert other.post(f"{other.base}/approvals/{form}", {"decision": "decline"}).status == 404
+    assert own.post(f"{own.base}/approvals/{form}", {"decision": "decline"}).status == 200
+
+
 def test_a_second_person_confirms_a_reversal_of_taken_money(careful: GatewayProcess) -> None:
     client, office = careful.client(), enter_office(careful)
     operator = enter_as(careful, Role.OPERATOR)
