@@ -53,6 +53,13 @@ def read_rows(page: Answer) -> list[list[str]]:
     return parser.rows
 
 
+def find_id(page: Answer, word: str, end: str = "") -> str:
+    """Returns the first id that stands after a word in an address of a page."""
+    found = re.search(rf'="/office/[^"]+/{word}/([0-9a-z]+)[^"]*"{end}', page.body.decode())
+    assert found is not None, f"there is no address with {word}: {page.body.decode()}"
+    return found[1]
+
+
 def read_key(page: str, action: str) -> str:
     """Returns the key of a form on the page of a payment."""
     found = re.search(rf'action="[^"]*/{action}">.*?name="key" value="([0-9a-z]+)"', page, re.DOTALL)

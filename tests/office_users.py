@@ -11,6 +11,7 @@ from argon2 import PasswordHasher
 from api.registration_requests import ask_store
 from gateway import GatewayProcess
 from office_client import OfficeClient
+from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import AuditEntry, Grant, User
 from tollgate.store import audit_log, merchants, users
@@ -117,7 +118,7 @@ def list_audit(gateway: GatewayProcess, action: str | None = None, **wanted: str
 
     wanted: fields of the filter, such as the name of the user.
     """
-    entries = msgspec.convert({"action": action, **wanted}, audit_log.EntryFilter)
+    entries = msgspec.convert({"action": action and AuditAction(action), **wanted}, audit_log.EntryFilter)
     return ask_store(gateway, lambda database: audit_log.list_entries(database, entries, None, _ENTRIES_MAX))[::-1]
 
 

@@ -15,9 +15,9 @@ from api.endpoints import add_endpoint, use_store, wait_until_known
 from api.linking import read_own_context
 from api.merchants import add_channel, add_merchant, find_merchant_id, wait_until
 from api.scheduling import plan
-from gateway import CARD, PAYMENT, Answer, Client, GatewayProcess
+from gateway import CARD, PAYMENT, Client, GatewayProcess
 from office_client import OfficeClient
-from office_pages import read_key
+from office_pages import find_id, read_key
 from office_users import add_user, enter_as
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy, Use
@@ -108,13 +108,6 @@ class OfficeWorld:
             self.ids["saved-views"] = find_id(page, "saved-views")
         elif path.endswith("/outcomes/{id}/cancel"):
             self.ids["outcomes"] = plan_outcome(office, self)
-
-
-def find_id(page: Answer, word: str, end: str = "") -> str:
-    """Returns the first id that stands after a word in an address of a page."""
-    found = re.search(rf'="/office/[^"]+/{word}/([0-9a-z]+)[^"]*"{end}', page.body.decode())
-    assert found is not None, f"there is no address with {word}: {page.body.decode()}"
-    return found[1]
 
 
 def list_canaries(canary: str) -> dict[str, str]:

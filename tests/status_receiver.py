@@ -11,6 +11,8 @@ from listening import Listener, Responder
 from tollgate.values import Secret
 from tollgate.vault.webhooks import EncryptedBody, decrypt_body
 
+REFUSAL = b"<b>not now</b>"
+
 
 @dataclass(frozen=True)
 class Got:
@@ -42,8 +44,9 @@ class Receiver(Listener):
             def do_POST(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 got.append(Got(self.path, headers, self.read_body()))
-                status = self.path.rpartition("/")[2]
-                self.give(b"", int(status) if status.isdigit() else 200)
+                word = self.path.rpartition("/")[2]
+                status = int(word) if word.isdigit() else 200
+                self.give(b"" if status < 400 else REFUSAL, status)
 
         return Answering
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from api.merchants import add_merchant, run_command
 from api.recording import RecordingAcquirer
-from api.secure import SecureGateway, make_certificate
+from api.secure import SecureClient, SecureGateway, make_certificate
 from api.test_live_host import make_keys, make_variables
+from gateway import Client
 from office_client import OfficeClient
-from office_pages import choose_password, make_next_code, read_totp, set_up_totp
-from office_users import PASSWORD, add_user
+from office_pages import choose_password, find_id, make_next_code, read_key, read_totp, set_up_totp
+from office_users import PASSWORD, add_user, list_audit
 from ports import find_free_port
 from postgres import PostgresCluster
+from tollgate.catalog.permissions import Role
 
 NEW = "quite another password"
 COOKIE = "__Host-tollgate-office"
@@ -26,10 +27,18 @@ COOKIE = "__Host-tollgate-office"
 @dataclass(frozen=True)
 class LiveOffice:
     gateway: SecureGateway
-    authority: Path
+    client: SecureClient
 
-    def open(self) -> OfficeClient:
-        return OfficeClient(self.gateway.base_url, authority=self.authority)
+    def open(self, merchant_id: str = "") -> OfficeClient:
+        return OfficeClient(self.gateway.base_url, merchant_id, authority=self.client.authority)
+
+    def enter_as(self, role: Role) -> OfficeClient:
+        """Signs in a user who has set up a second factor, without which nobody is let in."""
+        user = add_user(self.gateway, role)
+        office = self.open(user.merchant_id)
+        office.sign_in(user.name, PASSWORD)
+        set_up_totp(office, "/office/set-up/totp")
+        return office
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +53,8 @@ def live(
     known = add_merchant(gateway, "Live shop")
     run_command(gateway, "channel", "set", known.entity_id, "--live-url", acquirer.url)
     with gateway:
-        yield LiveOffice(gateway, certificate.authority)
+        client = SecureClient(gateway.base_url, known.token, known.entity_id, authority=certificate.authority)
+        yield LiveOffice(gateway, client)
 
 
 def test_the_first_user_of_a_live_host_chooses_a_password_and_sets_up_a_second_factor(live: LiveOffice) -> None:
@@ -115,3 +125,35 @@ def test_cookies_are_for_this_host_over_tls_only(live: LiveOffice) -> None:
 
 def test_every_page_says_that_it_is_about_real_money(live: LiveOffice) -> None:
     assert "Live: real money" in live.open().get("/office/sign-in").body.decode()
+
+
+def test_an_operator_records_a_receipt_that_a_second_person_confirms_and_the_prepayment_is_complete(
+    live: LiveOffice, acquirer: RecordingAcquirer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acquirer, "reply", {"status": "account", "account": {"iban": "DE89370400440532013000"}})
+    order = {"amount": "38.50", "currency": "EUR", "paymentType": "PA", "paymentBrand": "PREPAYMENT"}
+    payment_id = live.client.post("/v1/payments", order).json["id"]
+    monkeypatch.undo()
+    operator, administrator = live.enter_as(Role.OPERATOR), live.enter_as(Role.ADMINISTRATOR)
+    path = f"{operator.base}/payments/{payment_id}"
+    key = read_key(operator.get(path).body.decode(), "record")
+
+    asked = operator.post(f"{path}/record", {"key": key, "type": "RC", "amount": "38.50"}).body.decode()
+
+    assert "A second person has to confirm this" in asked
+    approval_id = find_id(administrator.get(f"{administrator.base}/approvals"), "approvals")
+    decision = f"{administrator.base}/approvals/{approval_id}"
+    assert operator.post(decision, {"decision": "grant"}).status == 403
+    assert list_chain(live.client, payment_id) == [("PA", "38.50")]
+
+    assert "was recorded" in administrator.post(decision, {"decision": "grant"}).body.decode()
+
+    assert sorted(list_chain(live.client, payment_id)) == [("PA", "38.50"), ("RC", "38.50")]
+    assert list_audit(live.gateway, "approval requested")[-1].user_name == operator.name
+    assert list_audit(live.gateway, "approval granted")[-1].user_name == administrator.name
+    assert list_audit(live.gateway, "receipt or dispute recorded")[-1].subject == payment_id
+
+
+def list_chain(client: Client, payment_id: str) -> list[tuple[str, str]]:
+    chain = client.get(f"/v1/query/{payment_id}", {"includeLinkedTransactions": "true"}).json["payments"]
+    return [(each["paymentType"], each["amount"]) for each in chain]

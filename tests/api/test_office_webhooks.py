@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from api.endpoints import add_endpoint, wait_until_known
 from api.merchants import wait_until
 from gateway import Client, GatewayProcess
 from office_client import OfficeClient, enter_office
+from office_pages import read_rows
 from office_users import enter_as, forget_confirmations
-from status_receiver import Receiver
+from status_receiver import REFUSAL, Receiver
 from tollgate.catalog.permissions import Role
 
 _SECRET = re.compile(r'id="webhook-secret">([0-9a-f]{64})<')
@@ -74,24 +76,44 @@ def test_an_endpoint_is_added_tested_and_delivered_to_and_a_delivery_is_made_aga
         assert secret not in page
 
 
-def test_a_failed_delivery_says_why(client: Client, office: OfficeClient) -> None:
+def test_a_failed_delivery_says_why(gateway: GatewayProcess, client: Client, office: OfficeClient) -> None:
     with Receiver() as receiver:
-        path = add_webhook(office, f"{receiver.url}/failing/200", types="PAYMENT")
-        office.post(f"{path}/test")
-        office.post(path, {"url": f"{receiver.url}/failing/500"})
+        endpoint = add_endpoint(gateway, client, f"{receiver.url}/failing/503")
+        path = f"{office.base}/webhooks/{endpoint.id}"
+        wait_until_known(client, endpoint)
+        [event, *_] = list_events(office, path)
+        wait_until(lambda: bool(list_attempts(office, event)))
+
+    failed = list_attempts(office, event)[0]
+    assert failed["Status"] == "503"
+    assert failed["Outcome"].startswith("failed")
+    assert "503" in failed["Outcome"], "the reason is missing"
+    assert failed["Answer"] == REFUSAL.decode()
+    assert REFUSAL.decode() not in office.get(event).body.decode()
+    office.post(f"{path}/remove")
+
+
+def list_attempts(office: OfficeClient, event: str) -> list[dict[str, str]]:
+    rows = read_rows(office.get(event))
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def list_events(office: OfficeClient, path: str) -> list[str]:
+    return re.findall(rf'href="({path}/events/[0-9a-f]+)"', office.get(f"{path}/events").body.decode())
+
+
+def test_an_endpoint_is_active_after_a_test_that_it_accepts_and_can_be_paused(office: OfficeClient) -> None:
+    with Receiver() as receiver:
+        path = add_webhook(office, f"{receiver.url}/failing/500")
         assert "not accepted" in office.post(f"{path}/test").body.decode()
         assert "inactive" in office.get(path).body.decode()
         office.post(path, {"url": f"{receiver.url}/failing/200"})
         office.post(f"{path}/test")
-        client.pay()
-        wait_until(lambda: "/events/" in office.get(f"{path}/events").body.decode().replace(f'{path}/events"', ""))
-        office.get(path)
-        assert "paused" in office.post(f"{path}/state", {"move": "pause"}).body.decode()
-        assert office.post(f"{path}/state", {"move": "pause"}).status == 400
-        assert "active" in office.post(f"{path}/state", {"move": "resume"}).body.decode()
-        office.get(path)
-        office.post(f"{path}/remove")
-        assert office.get(path).status == 404
+    assert "paused" in office.post(f"{path}/state", {"move": "pause"}).body.decode()
+    assert office.post(f"{path}/state", {"move": "pause"}).status == 400
+    assert "active" in office.post(f"{path}/state", {"move": "resume"}).body.decode()
+    office.post(f"{path}/remove")
+    assert office.get(path).status == 404
 
 
 def test_secrets_are_rotated_with_an_overlap_and_shown_once_to_who_asked(tmp_path: Path) -> None:
