@@ -9,10 +9,11 @@ from html import unescape
 import pytest
 import sqlalchemy as sa
 
-from api.office_staff import enter_as, read_key
 from api.registration_requests import ask_store
 from gateway import Client, GatewayProcess
 from office_client import OfficeClient, enter_office
+from office_pages import read_key
+from office_users import enter_as
 from tollgate.catalog.permissions import Role
 from tollgate.store.statements import Statement, Write
 

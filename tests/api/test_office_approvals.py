@@ -10,10 +10,11 @@ from html import unescape
 import pytest
 import sqlalchemy as sa
 
-from api.office_staff import enter_as, read_key
 from api.registration_requests import ask_store
 from gateway import Answer, GatewayProcess
 from office_client import OfficeClient, enter_office
+from office_pages import read_key
+from office_users import enter_as
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import ApprovalState

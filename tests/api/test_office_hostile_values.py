@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
 
 import tollgate
-from gateway import GatewayProcess
+from gateway import Answer, GatewayProcess
 from office_client import OfficeClient
-from office_roles import PAGE_ROWS, OfficeUser, add_users
-from office_world import OfficeWorld, build_world
+from office_users import OfficeUser, add_users
+from office_world import PAGE_ROWS, OfficeWorld, build_world
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import Stage
 
@@ -93,7 +92,7 @@ class Attacker:
         self.world = world
         add_users(world.gateway, _USER)
         self.browser = self._enter()
-        world.learn_paths(self.browser, PAGE_ROWS)
+        world.learn_ids(self.browser)
 
     def _enter(self) -> OfficeClient:
         return _USER.enter(self.world.gateway, self.world.merchant_id)
@@ -118,7 +117,7 @@ class Attacker:
             answer = self._send(method, path, fields)
         return answer.status
 
-    def _send(self, method: str, path: str, fields: str) -> Any:
+    def _send(self, method: str, path: str, fields: str) -> Answer:
         if method == "GET":
             return self.browser.send("GET", f"{urlsplit(path).path}?{fields}", follow=False)
         token = self.browser.form_token

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ async def app(db: Database) -> App:
     return await furnish_app(db, ScriptedWire())
 
 
-async def pay_at(app: App, at: int, **changes: object) -> Payment:
+async def pay_at(app: App, at: int, **changes: Any) -> Payment:
     move_clock(app, at)
     return await pay(app, id=PaymentId(make_id()), created_at=at, **changes)
 
