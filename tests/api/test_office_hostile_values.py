@@ -184,6 +184,12 @@ def test_no_word_of_a_path_breaks_a_page(attacker: Attacker, word: str) -> None:
     assert broken == []
 
 
+def test_a_monstrous_host_does_not_break_the_picture_of_a_secret(attacker: Attacker) -> None:
+    attacker.browser = attacker._enter()
+    answer = attacker.browser.send("GET", "/office/profile/totp", headers={"Host": "h" * 4000}, follow=False)
+    assert answer.status == 200
+
+
 def test_a_ticket_with_a_monstrous_time_is_no_ticket(attacker: Attacker) -> None:
     path = f"/office/merchants/{attacker.world.merchant_id}/disputes/import"
     headers = {"X-Upload-Ticket": "9" * 6000 + ".0", "X-Form-Token": attacker.browser.form_token}

@@ -15,6 +15,8 @@ from tollgate.web.request import Reply, see_other
 
 ROUTES = visits.OfficeRoutes()
 PROFILE = f"{visits.OFFICE}/profile"
+_HOST_LENGTH_MAX = 253
+"""A picture has room for the name of a host, and not for all that a header may hold."""
 
 
 @ROUTES.add("GET", PROFILE, None)
@@ -91,7 +93,9 @@ def make_totp_values(visit: visits.Visit, secret: Secret) -> dict[str, str]:
     """Returns what `totp_form.html` shows of a secret."""
     host = (visit.request.header(b"host") or "").partition(":")[0]
     return {
-        "picture": passwords.render_totp_picture(secret, visit.user.name, f"Tollgate {host}".strip()),
+        "picture": passwords.render_totp_picture(
+            secret, visit.user.name, f"Tollgate {host[:_HOST_LENGTH_MAX]}".strip()
+        ),
         "typed": passwords.show_totp_secret(secret),
         "sealed": passwords.seal_pending_totp(secret, visit.session.id, visit.app.keyring),
     }
