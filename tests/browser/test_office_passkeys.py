@@ -187,24 +187,6 @@ def test_the_same_authenticator_is_not_added_twice(person: Person) -> None:
     assert len(person.list_credentials()) == 1
 
 
-def test_pages_of_profile_and_users_have_no_violations(person: Person, gateway: GatewayProcess, shoot: Shoot) -> None:
-    page = person.page
-    merchant = gateway.run("merchant", "list").stdout.split()[0]
-    for path in ("profile", "profile/totp", "profile/passkey", "users", f"merchants/{merchant}/users"):
-        page.goto(f"{person.office}/{path}")
-        for scheme, width in (("light", 1200), ("dark", 1200), ("light", 380)):
-            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-            page.set_viewport_size({"width": width, "height": 800})
-            assert (path, list_violations(page)) == (path, [])
-            wide = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            assert (path, width, wide) == (path, width, 0)
-        shoot(page, f"office-{path.replace('/', '-')[:30]}")
-    page.goto(f"{person.office}/users")
-    page.get_by_role("region", name="Users").get_by_role("link", name=person.name).click()
-    expect(page.get_by_role("heading", name=person.name)).to_be_visible()
-    assert list_violations(page) == []
-
-
 def test_credentials_lead_to_a_host_with_a_name(gateway: GatewayProcess) -> None:
     told = json.loads(gateway.run("credentials", "--json").stdout)
     assert told["office"]["url"].startswith("http://localhost:")

@@ -1,23 +1,19 @@
-"""A developer plans outcomes, saves and loads the sandbox, and looks through the lists, in light, dark and narrow."""
+"""A developer plans outcomes, and saves and loads the sandbox. The lists are looked at with all other pages."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.accessibility import list_violations
+from browser.accessibility import list_faults
 from browser.conftest import Shoot
 from browser.watching import Watch
 from gateway import Client, GatewayProcess
 
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-NARROW = {"width": 360, "height": 740}
 DECLINED = "800.100.152"
-LISTS = ("checkouts", "registrations", "schedules", "bank-files")
 
 
 @pytest.fixture
@@ -33,21 +29,6 @@ def office(page: Page, gateway: GatewayProcess) -> Page:
     return page
 
 
-def list_faults(page: Page) -> list[str]:
-    """Returns what axe finds in light and dark, and on a narrow screen, where nothing may stick out."""
-    found, wide = [], page.viewport_size
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += list_violations(page)
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-    found += list_violations(page)
-    if page.evaluate("() => document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-        found.append("the page scrolls sideways")
-    if wide is not None:
-        page.set_viewport_size(wide)
-    return found
-
-
 def test_a_planned_decline_is_met_once_and_the_page_is_accessible(office: Page, client: Client, shoot: Shoot) -> None:
     form = office.get_by_role("region", name="Acquirer")
     form.get_by_label("Channel").select_option(client.entity_id)
@@ -61,7 +42,7 @@ def test_a_planned_decline_is_met_once_and_the_page_is_accessible(office: Page, 
     expect(office.get_by_role("region", name="Planned outcomes")).to_contain_text("used up")
     office.get_by_role("button", name="Remove").click()
     expect(office.get_by_text("Nothing is planned")).to_be_visible()
-    assert faults + list_faults(office) == []
+    assert faults == []
 
 
 def test_a_saved_sandbox_is_loaded_after_a_question(office: Page, client: Client) -> None:
@@ -114,24 +95,3 @@ def test_the_file_of_a_snapshot_is_sent_and_loaded(
     expect(office.get_by_text("no snapshot of this host")).to_be_visible()
     [complaint] = watch.take()
     assert "400" in complaint
-
-
-@pytest.mark.parametrize("path", LISTS)
-def test_a_list_and_its_pages_are_accessible(office: Page, client: Client, shoot: Shoot, path: str) -> None:
-    registration_id = client.pay(createRegistration="true").json["registrationId"]
-    plan = {"registrationId": registration_id, "job.dayOfMonth": "L", "amount": "5.00", "currency": "EUR"}
-    client.post("/scheduling/v1/schedules", {**plan, "paymentType": "SD"})
-    client.post("/v1/checkouts", {"amount": "12.00", "currency": "EUR", "paymentType": "DB"})
-    office.goto(office.url.replace("/simulator", f"/{path}"))
-    expect(office.get_by_role("heading", level=1)).to_be_visible()
-    shoot(office, f"office-{path}")
-    faults = list_faults(office)
-    first = office.locator("main tbody a").first
-    if path == "bank-files":
-        expect(office.get_by_text("There are no bank files yet")).to_be_visible()
-    else:
-        first.click()
-        expect(office.get_by_role("heading", name="Payments" if path != "schedules" else "Next runs")).to_be_visible()
-        shoot(office, f"office-{path}-one")
-        faults += list_faults(office)
-    assert faults == []
