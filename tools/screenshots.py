@@ -31,7 +31,7 @@ from office_client import OfficeClient, enter_office
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "images"
-BYTES_MAX = 120_000
+BYTES_MAX = 150_000
 PATIENCE_MS = 20_000
 
 
@@ -44,7 +44,7 @@ class Look:
     is_dark: bool = False
 
 
-OFFICE = Look(width=1200, height=860)
+OFFICE = Look(width=1120, height=700)
 FORM = Look(width=540)
 """A form is as wide as this in most shops."""
 
@@ -190,7 +190,7 @@ def list_office_shots(gateway: GatewayProcess) -> tuple[Shot, ...]:
     """Fills the office's gateway first; its clock is moved for that, so it has one of its own."""
     paid_id, office = sell(gateway), enter_office(gateway)
     paths = {"overview": "/overview", "transactions": "/payments", "webhooks": "/webhooks"}
-    paths["payment"] = f"/payments/{paid_id}"
+    paths["payment"] = f"/payments/{paid_id}#chain-title"
     return tuple(Shot(f"office-{name}", partial(show_office, office, path), OFFICE) for name, path in paths.items())
 
 
