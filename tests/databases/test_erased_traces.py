@@ -25,7 +25,6 @@ from tollgate.operations.app import App, Call
 from tollgate.payments.erasure import Erasure, SearchKind
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.store import evidence, idempotency, journal, saved_views, search_index
-from tollgate.store import journal as store_journal
 from tollgate.store.database import Database
 from tollgate.store.payments import find_payment
 from tollgate.store.schema import payment_terms
@@ -218,7 +217,7 @@ async def test_a_message_that_was_noted_before_the_erasure_is_not_written_after_
     app.journal.note_message(NOW, jane, "charge", request, "no answer")
     app.journal.mask(app.merchants, 10)
     if is_taken:
-        insert = store_journal.insert_rows
+        insert = journal.insert_rows
 
         async def erase_and_insert(*arguments: Any) -> bool:
             await erase(app)

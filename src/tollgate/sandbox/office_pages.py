@@ -21,7 +21,7 @@ from tollgate.sandbox.directory_server import PLANNED_BEHAVIOUR
 from tollgate.store import planned_outcomes
 from tollgate.values import ChannelId, Instant, make_id, make_timed_id
 from tollgate.web.request import Reply
-from tollgate.workers.upkeep import follow_clock
+from tollgate.workers import follow_clock
 
 ROUTES = visits.OfficeRoutes()
 _PATH = f"{visits.OF_MERCHANT}/simulator"
