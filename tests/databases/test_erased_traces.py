@@ -1,4 +1,4 @@
-"""What other tables keep of a person's payments goes with the payments, and nothing puts it back, on both databases."""
+"""Traces of a person's payments in other tables go with the payments, and nothing puts them back, on both databases."""
 
 from __future__ import annotations
 
