@@ -98,6 +98,8 @@ def enter_office(gateway: GatewayProcess) -> OfficeClient:
     shown = json.loads(gateway.run("credentials", "--json").stdout)["office"]
     office = OfficeClient(gateway.base_url)
     office.sign_in(shown["user"], shown["password"], follow=False)
+    # A page, so that the browser has the token for forms.
+    office.get("/office/confirm", follow=False)
     merchants = gateway.run("merchant", "list").stdout.split()
     office.merchant_id = merchants[0]
     return office

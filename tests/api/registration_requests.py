@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 from urllib.parse import urlencode
+
+import sqlalchemy as sa
 
 from api.merchants import find_merchant_id
 from gateway import CARD, Answer, Client, GatewayProcess
@@ -14,6 +17,7 @@ from tollgate.payments.registration import Registration, RegistrationState, wipe
 from tollgate.store.database import Database
 from tollgate.store.opening import open_database
 from tollgate.store.registrations import change_registration_writes, find_sealed_registration
+from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId
 
 PATH = "/v1/registrations"
@@ -93,6 +97,24 @@ def ask_store(gateway: GatewayProcess, work: Callable[[Database], Awaitable[_T]]
             await database.close()
 
     return asyncio.run(run())
+
+
+@contextmanager
+def tampered_amount(gateway: GatewayProcess, payment_id: str) -> Iterator[None]:
+    """Doubles the amount of a stored payment, and takes it back, because others verify the same store."""
+    double, halve = (
+        Write(
+            Statement(sa.text(f"UPDATE payments SET {change} WHERE id = :id"), is_write=True),
+            {"id": payment_id},
+            rows=1,
+        )
+        for change in ("amount = amount * 2", "amount = amount / 2")
+    )
+    assert ask_store(gateway, lambda database: database.write([double], label="test"))
+    try:
+        yield
+    finally:
+        assert ask_store(gateway, lambda database: database.write([halve], label="test"))
 
 
 def get_registration(

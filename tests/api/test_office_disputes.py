@@ -21,8 +21,6 @@ from tollgate.payments.payment import Payment
 from tollgate.store.payments import list_chain
 from tollgate.values import MerchantId
 
-pytestmark = pytest.mark.both_databases
-
 HEAD = "paymentId,type,amount,currency,resultCode,reference,date"
 PDF = b"%PDF-1.7 a delivery note"
 
@@ -62,6 +60,7 @@ def charge_back(gateway: GatewayProcess, client: Client, office: OfficeClient) -
     return read_chain(gateway, office, payment_id)[-1].id
 
 
+@pytest.mark.both_databases
 def test_a_chargeback_and_its_reversal_are_recorded_and_listed(
     gateway: GatewayProcess, client: Client, office: OfficeClient
 ) -> None:
@@ -77,6 +76,7 @@ def test_a_chargeback_and_its_reversal_are_recorded_and_listed(
     assert "reversed" in page.split("<tbody>")[1].split("</tr>")[0]
 
 
+@pytest.mark.both_databases
 def test_a_form_that_is_sent_twice_records_once(gateway: GatewayProcess, client: Client, office: OfficeClient) -> None:
     payment_id = client.pay().json["id"]
     key = read_key(show(office, f"payments/{payment_id}"), "record")
@@ -106,6 +106,7 @@ def test_a_fact_that_does_not_fit_is_refused(
     assert list_types(gateway, office, payment_id) == [("DB", 9200)]
 
 
+@pytest.mark.both_databases
 def test_evidence_is_added_listed_and_downloaded_as_it_was(
     gateway: GatewayProcess, client: Client, office: OfficeClient
 ) -> None:
@@ -143,6 +144,7 @@ def test_other_kinds_of_files_are_refused(
     assert send_bytes(office, f"payments/{chargeback_id}/evidence", content).status == 400
 
 
+@pytest.mark.both_databases
 def test_a_dispute_has_a_highest_number_of_pieces_of_evidence(
     gateway: GatewayProcess, client: Client, office: OfficeClient
 ) -> None:
@@ -196,6 +198,7 @@ def make_file(client: Client) -> tuple[bytes, list[str]]:
     return "\n".join(lines).encode(), [first, second, third]
 
 
+@pytest.mark.both_databases
 def test_a_file_is_imported_once_however_often_it_is_sent(
     gateway: GatewayProcess, client: Client, office: OfficeClient
 ) -> None:
@@ -247,6 +250,7 @@ def test_nothing_is_recorded_if_one_line_does_not_fit(
     assert list_types(gateway, office, payment_id) == [("DB", 9200)]
 
 
+@pytest.mark.both_databases
 def test_a_reference_that_stands_for_another_fact_is_refused(gateway: GatewayProcess, client: Client) -> None:
     first, second = (client.pay().json["id"] for _ in range(2))
     reference = uuid4().hex

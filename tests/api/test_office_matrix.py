@@ -146,7 +146,7 @@ def is_allowed(answer: Answer, row: Any, world: OfficeWorld) -> bool:
 
 
 def test_there_is_an_object_for_every_page(crowd: Crowd, world: OfficeWorld) -> None:
-    """What belongs to one user is not there for all."""
+    """Passkeys and sessions belong to one user each, and are not there for all."""
     for row in PAGE_ROWS:
         crowd.renew(crowd.users[0], row)
     unknown = {row.path for row in PAGE_ROWS if UNKNOWN_ID in world.fill(row.path)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import partial
 
-import pytest
 import sqlalchemy as sa
 
 from api import challenges, shoppers
@@ -13,11 +12,9 @@ from api.direct_debits import IBAN, begin_debit
 from api.merchants import add_channel, wait_until
 from api.registration_requests import ask_store, pay_with, register
 from gateway import CARD, Client, GatewayProcess
-from office_client import enter_office
+from office_client import OfficeClient
 from tollgate.store.schema import journal
 from tollgate.store.statements import Statement
-
-pytestmark = pytest.mark.both_databases
 
 _ALL = Statement(sa.select(journal.c.payment_id, journal.c.kind, journal.c.text).order_by(journal.c.at, journal.c.id))
 VALID = {**CARD, "card.expiryYear": "2031"}
@@ -42,7 +39,9 @@ def has_token(client: Client, registration_id: str) -> bool:
     return bool(token.get("state") == "ACTIVE")
 
 
-def test_messages_of_every_connector_are_kept_without_secrets(gateway: GatewayProcess, client: Client) -> None:
+def test_messages_of_every_connector_are_kept_without_secrets(
+    gateway: GatewayProcess, client: Client, office: OfficeClient
+) -> None:
     card = client.pay().json["id"]
     debit = begin_debit(client)
     redirected = shoppers.open_order(client, "GIROPAY", **{"bankAccount.iban": IBAN, "bankAccount.country": "DE"})
@@ -73,7 +72,6 @@ def test_messages_of_every_connector_are_kept_without_secrets(gateway: GatewayPr
         assert "/v1/shopper/" not in text
         assert "/v1/threeDSecure/results/" not in text
 
-    office = enter_office(gateway)
     page = office.get(f"{office.base}/payments/{challenged.json['id']}").body.decode()
     assert [f"{label}: HTTP 200" in page for label in ("Authentication request", "Challenge result")] == [True, True]
     assert ">verificationId</dt><dd>***<" in page

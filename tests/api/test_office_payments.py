@@ -10,9 +10,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-import sqlalchemy as sa
 
-from api.registration_requests import ask_store
+from api.registration_requests import tampered_amount
 from gateway import Answer, Client, GatewayProcess
 from office_client import OfficeClient
 from office_pages import read_rows
@@ -20,7 +19,6 @@ from office_users import enter_as, list_audit
 from tollgate.catalog.audit_actions import AuditAction
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.permissions import Role
-from tollgate.store.statements import Statement, Write
 
 CANARIES = ("=1+1+1+1", "+1234567", "-1234567", "@SUM(A1)", "<script>alert(1)</script>", '","x","y"')
 DECLINED = "4000000000000002"
@@ -233,15 +231,11 @@ def test_a_tampered_payment_is_marked_and_not_hidden(
 ) -> None:
     email = make_email()
     payment_id = pay(client, email)
-    step = Write(
-        Statement(sa.text("UPDATE payments SET amount = 1 WHERE id = :id"), is_write=True), {"id": payment_id}, rows=1
-    )
-    assert ask_store(gateway, lambda database: database.write([step], label="test"))
-
-    head, row = read_rows(office.get(f"{office.base}/payments", q=email))
-    assert dict(zip(head, row, strict=True))["Integrity"] == "tampered"
-    exported = json.loads(office.get(f"{office.base}/payments/export.json", q=email).body)
-    assert [each["Integrity"] for each in exported] == ["tampered"]
+    with tampered_amount(gateway, payment_id):
+        head, row = read_rows(office.get(f"{office.base}/payments", q=email))
+        assert dict(zip(head, row, strict=True))["Integrity"] == "tampered"
+        exported = json.loads(office.get(f"{office.base}/payments/export.json", q=email).body)
+        assert [each["Integrity"] for each in exported] == ["tampered"]
 
 
 def test_an_empty_list_says_what_to_do(office: OfficeClient) -> None:
