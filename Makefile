@@ -87,7 +87,7 @@ docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
 crashes: .venv/.dev-ok machine  ## kill at every crash point and write docs/crash-points.md again
 	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_payment_crashes.py tests/crash/test_follow_up_crashes.py \
 		tests/crash/test_method_crashes.py tests/crash/test_background_crashes.py tests/crash/test_checkout_crashes.py \
-		tests/crash/test_delivery_crashes.py tests/crash/test_endpoint_crashes.py
+		tests/crash/test_delivery_crashes.py tests/crash/test_endpoint_crashes.py tests/crash/test_office_crashes.py
 
 screenshots: .venv/.dev-ok machine  ## take the pictures of the form, the shop and the back office again
 	$(BIN)/python tools/screenshots.py $(ARGS)

@@ -31,6 +31,7 @@ SECTIONS = (
     "Checkouts",
     "Deliveries of events",
     "Endpoints and replays",
+    "Back office",
     "Further moments",
     "Further moments of schedules and network tokens",
 )
@@ -48,7 +49,8 @@ the token vault, for reminders the shop, for events the merchant's receiver. In 
 reserved. Balances, numbers and ledger follow from the payments. The acquirer did with every payment exactly what the
 gateway recorded. Every run of a schedule happened once, and was paid once or, if it failed, not at all. Every event was
 delivered; a receiver that hears one twice knows it by its id. An endpoint is active only if it answered its test, and a
-replay is recorded together with all its deliveries or not at all.
+replay is recorded together with all its deliveries or not at all. What a second person granted is carried out once,
+however often it is repeated.
 
 *During* means that the step was started and not confirmed; the moment is random. *Or* separates all permitted results.
 A test sees one of these on each database, and fails on any other, such as half a write. A row that *dies again*

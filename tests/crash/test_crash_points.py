@@ -12,6 +12,7 @@ from crash.crash_point import Moment
 from crash.delivery_crashes import DELIVERY_CRASHES
 from crash.endpoint_crashes import ENDPOINT_CRASHES
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
+from crash.office_crashes import OFFICE_CRASHES
 from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
 
 SOURCE = Path(__file__).parents[2] / "src" / "tollgate"
@@ -25,6 +26,7 @@ ALL_CRASHES = (
     *CHECKOUT_CRASHES,
     *DELIVERY_CRASHES,
     *ENDPOINT_CRASHES,
+    *OFFICE_CRASHES,
     *STORING_CRASHES,
     *SENDING_CRASHES,
     *FACT_CRASHES,
@@ -43,6 +45,7 @@ HELD_BY_ACQUIRER = "during the wait for"
 """Such a kill comes from outside, while the acquirer holds the request, and needs no crash point."""
 
 SAME_STATE = {
+    "before approval carried out": "after follow-up completion",
     "before authentication pending": "after authentication request",
     "before challenge result": "after authentication pending",
     "before charge request": "after payment started",
@@ -67,15 +70,20 @@ SAME_STATE = {
 ONE_COMMIT = "one commit that moves no money; a caller who got no answer asks again"
 REPEATABLE = "only tidies up after what was decided, and may do so again"
 CONFIGURATION = "one commit of an operator's command, which reports whether it was done"
+SIGN_IN = "one commit of a sign-in, which a user without an answer begins again with another code"
 TEST_HOST = "exists on a test host only"
 
 SPARED = {
     "3DS method done": "a hint to the issuer, on which nothing depends",
     "account wiped": REPEATABLE,
+    "approval requested": "one commit; a form that is sent again is recognized, or listed as asked twice",
     "attempt abandoned": "one commit guarded by the waiting state; until then a worker asks the provider",
+    "audit log": "one commit with the end of the log, before the action: without it the action was not begun",
     "authentication closed": REPEATABLE,
     "bank file exported": REPEATABLE,
     "card ranges request": "asks for public facts, which are kept in memory only",
+    "challenge made": SIGN_IN,
+    "challenge taken": SIGN_IN,
     "challenge unanswered": "one note, which is made again when the shopper comes back",
     "checkout cancelled": ONE_COMMIT,
     "checkout changed": ONE_COMMIT,
@@ -94,23 +102,38 @@ SPARED = {
     "journal": "what it loses nobody relies on",
     "key rotation": "one row guarded by its old value; the command continues where it stopped",
     "link checkout": ONE_COMMIT,
+    "one-time code used": SIGN_IN,
+    "one-time codes rewrapped": "one row guarded by its revision; the command continues where it stopped",
     "overdue completion postponed": REPEATABLE,
     "overdue completion queued": "a payment without this job is overdue again in the next round",
+    "passkey used": SIGN_IN,
     "payment link created": ONE_COMMIT,
     "payment link ended": ONE_COMMIT,
+    "planned outcome taken": TEST_HOST,
     "registration changed": ONE_COMMIT,
     "registration erased": REPEATABLE,
     "registration used": "one note of the last use, which only prolongs the retention",
+    "role given": ONE_COMMIT,
+    "role taken": ONE_COMMIT,
     "run refused": "one commit, before and after which nothing is paid",
     "schedule changed": ONE_COMMIT,
     "schedule created": ONE_COMMIT,
     "schedule ended": ONE_COMMIT,
     "schedule halted": "stops a schedule whose row was tampered with, and may do so again",
+    "session": SIGN_IN,
+    "session confirmed": SIGN_IN,
+    "session revoked": ONE_COMMIT,
+    "session used": "one note of the last use; without it the session ends earlier",
     "setting": CONFIGURATION,
+    "sign-in failures forgotten": "one row; if it stays, the user is locked out earlier and for 30 minutes at most",
     "simulated session": TEST_HOST,
     "simulated token event": TEST_HOST,
     "token check queued": "one note; the token is checked again with the next payment",
     "token event": "one note; a vault that was not answered tells again",
+    "user added": "one commit; the first password that nobody saw is reset",
+    "user changed": "one commit; a password or recovery codes that nobody saw are made again",
+    "view deleted": ONE_COMMIT,
+    "view saved": ONE_COMMIT,
     "wallet token used": "nothing is started yet; the shopper has to authorize another wallet token",
     "widget script": "one row, which the next round stores",
     "write check": "a probe row without meaning",
