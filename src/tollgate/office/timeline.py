@@ -115,7 +115,7 @@ def _describe_delivery(visit: visits.Visit, delivery: webhooks.Delivery) -> Item
     webhook = visit.app.merchants.find_webhook(delivery.merchant_id, delivery.webhook_id)
     # Only the host: the rest of an address may hold a key of the receiver.
     target = urlsplit(delivery.url or (webhook.url if webhook else "")).hostname or delivery.webhook_id
-    tries = f"{delivery.tries} {'try' if delivery.tries == 1 else 'tries'}"
+    tries = "1 try" if delivery.tries == 1 else f"{delivery.tries} tries"
     title = f"Delivery queued: {delivery.state.name.lower()} after {tries}"
     return Item(at=delivery.queued_at, kind="delivery", title=title, facts={"endpoint": target})
 
