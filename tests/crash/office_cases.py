@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
 
-from api.office_staff import enter_as
 from crash.calendars import move_clock, pass_deadlines
 from crash.crash_point import arm, read_point
 from crash.crashes import Crash, CrashCase, Ending, Request, describe_end, describe_store
@@ -21,6 +20,7 @@ from crash.store_reader import Record, StoreReader
 from crash.world import PATIENCE_S, World, pay, try_to
 from gateway import COMMAND_S, Answer, Client, inherit_variables
 from office_client import OfficeClient, enter_office
+from office_users import enter_as
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import ApprovalState
 from warm import WarmProcess
@@ -35,7 +35,7 @@ _OUTCOMES = {
     "Refund of": "sent now",
     "was made": "made now",
 }
-"""What an outcome tells, and what that means."""
+"""The words of an outcome, and what they mean."""
 
 
 class Action(Enum):
@@ -68,7 +68,7 @@ class OfficeCrash(Crash):
 class OfficeCase(CrashCase):
     approver: OfficeClient | None = None
     subject: str = ""
-    """What the request for a second person is about."""
+    """The subject of the request for a second person."""
     answered: str = ""
 
     @property

@@ -92,7 +92,7 @@ async def show_approvals(visit: Visit) -> Reply:
     """Lists what waits for a second person, and what was decided."""
     merchant_id = visit.get_merchant().id
     found = await users.list_approvals(visit.app.database, merchant_id, limits.LIMITS.approvals_shown)
-    rows = [(each, _find_progress(visit, each), _may_decide(visit, each)) for each in found if _may_see(visit, each)]
+    rows = [(each, _choose_progress(visit, each), _may_decide(visit, each)) for each in found if _may_see(visit, each)]
     return visit.render("approvals.html", title="Approvals", rows=rows, kinds=Progress)
 
 
@@ -112,7 +112,7 @@ _OPEN = frozenset({Progress.WAITING, Progress.UNFINISHED})
 """Somebody has to decide."""
 
 
-def _find_progress(visit: Visit, approval: Approval) -> Progress:
+def _choose_progress(visit: Visit, approval: Approval) -> Progress:
     now = visit.app.clock.now()
     if approval.state is ApprovalState.WAITING:
         is_old = now - approval.requested_at > limits.LIMITS.approval_lifetime
@@ -137,7 +137,7 @@ def _may_decide(visit: Visit, approval: Approval) -> bool:
     action = _ACTIONS.get(approval.action)
     return (
         action is not None
-        and _find_progress(visit, approval) in _OPEN
+        and _choose_progress(visit, approval) in _OPEN
         and approval.requested_by != visit.user.name
         and all(
             visit.may(permissions.Permission.APPROVE, each) and visit.may(action.permission, each)

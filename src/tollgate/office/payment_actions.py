@@ -201,7 +201,7 @@ async def run_follow_up(visit: visits.Visit, sent: Mapping[str, str]) -> str:
         visit.app.database, found.payment.merchant_id, found.payment.first_id, wanted.key.key
     )
     if earlier is not None:
-        return _tell_earlier(earlier)
+        return _render_earlier(earlier)
     wanted = await _plan(visit, wanted)
     await visit.record(row.audit, found.payment.id, summary=wanted.summary)
     call = Call(found.channel, f"{found.channel.id}_{visit.request.trace}", wanted.key)
@@ -210,7 +210,7 @@ async def run_follow_up(visit: visits.Visit, sent: Mapping[str, str]) -> str:
     return f"{wanted.summary[:1].upper()}{wanted.summary[1:]}: {result['code']} {result['description']}"
 
 
-def _tell_earlier(payment: Payment) -> str:
+def _render_earlier(payment: Payment) -> str:
     label = payment_types.PAYMENT_TYPES[payment.payment_type].label
     money = showing.show_amount(payment.money.hundredths, payment.money.currency)
     code = payment.result_code

@@ -64,6 +64,6 @@ async def show_payment(visit: visits.Visit) -> Reply:
         may_record=visit.may(permissions.Permission.RECORD_FACTS, found.channel.id),
         files=files,
         files_max=limits.LIMITS.evidence_per_dispute_max,
-        ticket=uploads.make_ticket(visit),
+        ticket=uploads.make_ticket(visit, uploads.EVIDENCE_BODY),
         tampered=chains.TAMPERED if found.tampered else "",
     )

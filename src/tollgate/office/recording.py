@@ -126,7 +126,11 @@ async def show_import(visit: visits.Visit) -> Reply:
 def _render(visit: visits.Visit, status: int = 200, **values: object) -> Reply:
     shown = {"faults": (), "reports": (), "counts": {}, **values}
     return visit.render(
-        "record_import.html", title="Import a file", status=status, ticket=uploads.make_ticket(visit), **shown
+        "record_import.html",
+        title="Import a file",
+        status=status,
+        ticket=uploads.make_ticket(visit, uploads.RECORD_BODY),
+        **shown,
     )
 
 

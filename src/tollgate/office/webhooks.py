@@ -15,7 +15,7 @@ from tollgate.payments.webhooks import Webhook, WebhookState
 from tollgate.store import deliveries, opening
 from tollgate.store import webhooks as store_webhooks
 from tollgate.values import HOUR, SECOND
-from tollgate.vault.webhooks import name_secrets, show_secrets
+from tollgate.vault.webhooks import hash_secrets, show_secrets
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()
@@ -169,7 +169,7 @@ async def submit_rotation(visit: visits.Visit) -> Reply:
     webhook = await get_webhook(visit, visit.names[0])
     overlap = visit.find("overlap")
     contract.read_rotation([("overlap", overlap)])
-    present = name_secrets(open_webhook(visit.app, webhook), visit.app.keyring)
+    present = hash_secrets(open_webhook(visit.app, webhook), visit.app.keyring)
     return await approvals.perform(
         visit,
         rotate_secrets,
@@ -187,7 +187,7 @@ async def rotate_secrets(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     webhook = await get_webhook(visit, fields["webhook"])
     overlap_hours, _ = contract.read_rotation([("overlap", fields["overlap"])])
     # A second rotation would end secrets that the receiver may still use.
-    if name_secrets(open_webhook(visit.app, webhook), visit.app.keyring) != fields["present"]:
+    if hash_secrets(open_webhook(visit.app, webhook), visit.app.keyring) != fields["present"]:
         return "The secrets were rotated since this was asked for, and are not rotated again."
     await _record(visit, webhook, "secrets rotated", hours=fields["overlap"], requested_by=fields["requested_by"])
     unseen = opening.put_setting_writes(_UNSEEN + webhook.id, fields["requested_by"])

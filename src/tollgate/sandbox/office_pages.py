@@ -82,7 +82,9 @@ async def show_simulator(visit: visits.Visit) -> Reply:
         delay_max=_DELAY_S_MAX,
         count_max=_COUNT_MAX,
         snapshots=_list_snapshots(visit) if visit.may(permissions.Permission.MANAGE_HOST) else None,
-        ticket=uploads.make_ticket(visit) if sign_in.is_confirmed(visit.app, visit.session) else "",
+        ticket=uploads.make_ticket(visit, uploads.SNAPSHOT_BODY)
+        if sign_in.is_confirmed(visit.app, visit.session)
+        else "",
         megabytes_max=limits.LIMITS.snapshot_bytes_max // 1024 // 1024,
     )
 

@@ -28,6 +28,7 @@ UNSAVED = {
     schema.passkeys: "a snapshot changes nobody's access",
     schema.sign_in_failures: "a snapshot unlocks nobody",
     schema.credentials: "an access token that was revoked stays revoked",
+    schema.approvals: "what was decided stays decided",
     schema.saved_views: "they belong to users",
     schema.audit_log: "nothing is taken back from the audit log",
     schema.delivery_workers: "they are heartbeats of running processes",

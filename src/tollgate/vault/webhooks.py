@@ -68,7 +68,7 @@ def rotate_secrets(
     )
 
 
-def name_secrets(secrets: WebhookSecrets, keyring: Keyring) -> str:
+def hash_secrets(secrets: WebhookSecrets, keyring: Keyring) -> str:
     """Returns a keyed hash of the present pair, by which a rotation is noticed."""
     return signing.fingerprint("webhook secrets", [secrets.signing.reveal()], keyring).hex()
 

@@ -9,7 +9,7 @@ _EXPECTED = {
     *("payments", "idempotency_keys", "outbox", "ledger_entries", "jobs", "merchants", "channels", "wallet_keys"),
     *("wallet_uses", "authentications", "instructions", "bank_files", "simulated_sessions", "settings", "checkouts"),
     *("scripts", "payment_links", "registrations", "schedules", "schedule_runs", "announcements", "webhooks"),
-    *("deliveries", "delivery_attempts", "replays", "inbox_messages", "inboxes", "approvals", "payment_terms"),
+    *("deliveries", "delivery_attempts", "replays", "inbox_messages", "inboxes", "payment_terms"),
     *("payment_tallies", "journal", "evidence", "planned_outcomes"),
 }
 
