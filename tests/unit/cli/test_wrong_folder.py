@@ -33,7 +33,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "channel wallet-key remove": (ID,),
     "clock": ("--advance", "1"),
     "credentials": (),
-    "erase": ("--email", "jane@example.com"),
+    "erase": (ID, "--email", "jane@example.com"),
     "events list": (),
     "events replay": ("--webhook", ID),
     "events resend": (ID,),
