@@ -93,7 +93,7 @@ def test_an_administrator_of_one_channel_asks_for_and_grants_tokens_of_it(
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE users SET is_disabled = true WHERE name = :name",
+        "UPDATE users SET is_disabled = 1 WHERE name = :name",
         "DELETE FROM grants WHERE user_id = (SELECT id FROM users WHERE name = :name)",
     ],
 )
@@ -105,7 +105,7 @@ def test_what_a_user_may_not_do_any_more_is_not_done_in_its_name(
     list_requests(office)
     form = find_form(office, payment_id)
     row = next(row for row in list_requests(office).split("<tr>") if payment_id in row)
-    name = re.search(r"<td>(operator-[0-9a-f]{8})</td>", row)
+    name = re.search(r"<td>(operator-[0-9a-z]+)</td>", row)
     assert name is not None
     statement = Statement(sa.text(change))
     ask_store(gateway, lambda db: db.write([Write(statement, {"name": name[1]})], label="test"))
