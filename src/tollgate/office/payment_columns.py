@@ -3,7 +3,6 @@
 Which payments are listed is decided elsewhere.
 """
 
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from enum import StrEnum
@@ -13,13 +12,12 @@ import orjson
 
 from tollgate.contract.searching import Trait, get_email, get_last_digits, get_result_state
 from tollgate.flows.search_payments import FoundPayment
+from tollgate.office import csv_files
 from tollgate.payments.payment import Payment
 from tollgate.values import to_datetime
 
 _CHUNK_BYTES = 32_768
 """A part of a file is sent when it is so long."""
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-_QUOTED = re.compile(r'[",\r\n]')
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -68,19 +66,12 @@ class FileKind(StrEnum):
     JSON = "json"
 
 
-CONTENT_TYPES = {FileKind.CSV: b"text/csv;charset=UTF-8", FileKind.JSON: b"application/json;charset=UTF-8"}
-
-
-def render_cell(text: str, *, is_number: bool = False) -> str:
-    """Renders a cell of RFC 4180; text that a table program would run as a formula begins with an apostrophe."""
-    if not is_number and _FORMULA.match(text):
-        text = f"'{text}"
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+CONTENT_TYPES = {FileKind.CSV: csv_files.CSV, FileKind.JSON: b"application/json;charset=UTF-8"}
 
 
 def _render_line(cells: list[str]) -> bytes:
-    rendered = [render_cell(text, is_number=column.is_number) for column, text in zip(COLUMNS, cells, strict=True)]
-    return (",".join(rendered) + "\r\n").encode()
+    pairs = zip(COLUMNS, cells, strict=True)
+    return csv_files.render_line(csv_files.render_cell(text, is_number=column.is_number) for column, text in pairs)
 
 
 async def write_file(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.office.payment_columns import render_cell
+from tollgate.office.csv_files import render_cell
 
 
 @pytest.mark.parametrize(
