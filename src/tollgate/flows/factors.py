@@ -178,7 +178,8 @@ async def add_passkey(app: App, visitor: Visitor, party: Party, answer: str, nam
 async def check_passkey(app: App, visitor: Visitor, party: Party | None, answer: str, origin: Origin) -> Factor | None:
     """Judges the signature of a passkey; None if it is wrong. Wrong ones count like failed sign-ins."""
     user = visitor.user
-    if party is None or not await sign_in.count_try(app, user.name, user):
+    tries = 0 if party is None else await sign_in.count_try(app, user.name)
+    if party is None or not tries:
         return None
     try:
         challenge = await _take_challenge(app, visitor.session)
@@ -186,7 +187,7 @@ async def check_passkey(app: App, visitor: Visitor, party: Party | None, answer:
         passkey, count = passkeys.read_use(answer, party, challenge, known)
     except PasskeyError as fault:
         details = {"factor": Factor.PASSKEY.value, "why": str(fault)}
-        await sign_in.record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin, **details)
+        await sign_in.record_failure(app, user, origin, tries, **details)
         return None
     is_used = await users.use_passkey(app.database, passkey, count, app.clock.wall())
     return Factor.PASSKEY if is_used else None

@@ -65,11 +65,11 @@ async def sign_in(app: App, name: str, password: Secret, origin: Origin) -> NewS
     """Begins a session; None if the name or the password is wrong, or the name is locked."""
     name = name.strip().lower()[: limits.LIMITS.user_name_length_max]
     user = await users.find_user_by_name(app.database, name)
-    is_open = await count_try(app, name, user)
+    tries = await count_try(app, name)
     # The password is verified in all cases, so that each takes the same time.
     is_right = await is_password(password, None if user is None or user.is_disabled else user.password_hash)
-    if user is None or not is_right or not is_open:
-        await record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin)
+    if user is None or not is_right or not tries:
+        await record_failure(app, user, origin, tries)
         return None
     stage = Stage.SECOND_FACTOR if await has_second_factor(app, user) else choose_stage(app, user, has_factor=False)
     if stage is not Stage.SECOND_FACTOR:
@@ -88,18 +88,23 @@ def choose_stage(app: App, user: User, *, has_factor: bool) -> Stage:
     return Stage.SETTING_UP if user.must_change_password or is_bare else Stage.SIGNED_IN
 
 
-async def count_try(app: App, name: str, user: User | None) -> bool:
-    """Counts a try before it is judged, so that many at once cannot pass the limit; False while the name is locked."""
+async def count_try(app: App, name: str) -> int:
+    """Counts a try before it is judged, so that many at once cannot pass the limit; 0 while the name is locked."""
     now, name_hash = app.clock.wall(), _hash_name(app, name)
     since = now - limits.LIMITS.sign_in_lockout
     known = await users.find_failures(app.database, name_hash)
     if known is not None and known.failures >= limits.LIMITS.sign_in_failures_max and known.last_at >= since:
         # Tries are not counted meanwhile, or else a stranger could lock a user out for ever.
-        return False
+        return 0
     tries = await users.count_failure(app.database, name_hash, now, since)
+    return tries if tries <= limits.LIMITS.sign_in_failures_max else 0
+
+
+async def record_failure(app: App, user: User | None, origin: Origin, tries: int, **details: str) -> None:
+    """Records a try that was wrong, and that the name is locked where it was the last one."""
+    await record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin, **details)
     if tries == limits.LIMITS.sign_in_failures_max:
-        await record(app, audit_actions.AuditAction.ACCOUNT_LOCKED, user, Origin("", ""))
-    return tries <= limits.LIMITS.sign_in_failures_max
+        await record(app, audit_actions.AuditAction.ACCOUNT_LOCKED, user, origin)
 
 
 async def forget_failures(app: App, name: str) -> None:
@@ -151,7 +156,8 @@ async def pass_set_up(app: App, visitor: Visitor, origin: Origin) -> NewSession:
 
 async def check_code(app: App, user: User, code: Secret, origin: Origin) -> Factor | None:
     """Judges a one-time code or a recovery code, each of which is taken once; None if it is wrong."""
-    if not await count_try(app, user.name, user):
+    tries = await count_try(app, user.name)
+    if not tries:
         return None
     if user.sealed_totp is not None:
         secret = passwords.open_totp(user.sealed_totp, user.id, app.keyring)
@@ -164,18 +170,19 @@ async def check_code(app: App, user: User, code: Secret, origin: Origin) -> Fact
         if await users.update_user(app.database, msgspec.structs.replace(user, recovery_hashes=left)):
             await record(app, audit_actions.AuditAction.RECOVERY_CODE_USED, user, origin, left=str(len(left)))
             return Factor.RECOVERY_CODE
-    await record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin, factor="code")
+    await record_failure(app, user, origin, tries, factor="code")
     return None
 
 
 async def check_password(app: App, user: User, password: Secret, origin: Origin) -> Factor | None:
     """Judges the password of a user who is signed in; None if it is wrong. Wrong ones count like failed sign-ins."""
-    if not await count_try(app, user.name, user):
+    tries = await count_try(app, user.name)
+    if not tries:
         return None
     if await is_password(password, user.password_hash):
         await forget_failures(app, user.name)
         return Factor.PASSWORD
-    await record(app, audit_actions.AuditAction.SIGN_IN_FAILED, user, origin, factor="password")
+    await record_failure(app, user, origin, tries, factor="password")
     return None
 
 

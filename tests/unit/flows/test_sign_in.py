@@ -304,3 +304,11 @@ async def test_a_live_host_lets_nobody_in_without_a_second_factor(app: App) -> N
     done = await sign_in.pass_set_up(live, replace(visitor, user=await get_user(live, "jane")), ORIGIN)
     assert done.session.stage is Stage.SIGNED_IN
     assert await sign_in.find_visitor(live, changed.token) is None
+
+
+async def test_a_right_password_at_the_last_try_locks_nobody(app: App) -> None:
+    await add(app, "jane")
+    await fail(app, "jane", LIMITS.sign_in_failures_max - 1)
+
+    assert await sign_in.sign_in(app, "jane", PASSWORD, ORIGIN) is not None
+    assert ("account locked", "jane") not in await list_actions(app)
