@@ -79,6 +79,19 @@ def server(request: pytest.FixtureRequest, gateway: GatewayProcess) -> SharedSer
     return found
 
 
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def own_server(
+    request: pytest.FixtureRequest, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SharedServer]:
+    """For a file that moves the clock or verifies its store: others change rows on the servers that all share."""
+    database = ""
+    if request.param == "postgresql":
+        cluster: PostgresCluster = request.getfixturevalue("cluster")
+        database = cluster.create_database()
+    with GatewayProcess(tmp_path_factory.mktemp("own"), database) as gateway:
+        yield SharedServer(gateway, acquirer)
+
+
 @pytest.fixture(scope="module")
 def client(server: SharedServer) -> Client:
     """The sandbox merchant on its strict channel.

@@ -17,6 +17,7 @@ from api.endpoints import add_endpoint, advance, use_store, wait_until_known
 from api.linking import read_own_context
 from api.merchants import find_merchant_id, wait_until
 from api.scheduling import is_active, plan
+from api.server import SharedServer
 from gateway import CARD, Client, GatewayProcess
 from office_client import OfficeClient
 from office_users import list_audit
@@ -32,6 +33,16 @@ from tollgate.values import MerchantId, make_id
 pytestmark = pytest.mark.both_databases
 
 SHOP = "https://shop.example/back"
+
+
+@pytest.fixture(scope="module")
+def server(own_server: SharedServer) -> SharedServer:
+    return own_server
+
+
+@pytest.fixture(scope="module")
+def gateway(server: SharedServer) -> GatewayProcess:
+    return server.gateway
 
 
 def make_person() -> dict[str, str]:

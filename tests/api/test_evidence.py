@@ -9,11 +9,22 @@ from typing import Any
 
 import pytest
 
+from api.server import SharedServer
 from gateway import CARD, Client, GatewayProcess
 from tollgate.config import Settings
 from tollgate.flows.host_facts import list_settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "pci.md"
+
+
+@pytest.fixture(scope="module")
+def server(own_server: SharedServer) -> SharedServer:
+    return own_server
+
+
+@pytest.fixture(scope="module")
+def gateway(server: SharedServer) -> GatewayProcess:
+    return server.gateway
 
 
 @pytest.fixture(scope="module")

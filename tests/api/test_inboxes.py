@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from api.merchants import find_merchant_id, wait_until
+from api.server import SharedServer
 from gateway import Answer, Client, GatewayProcess
-from postgres import PostgresCluster
 from tollgate.config import Settings
 from tollgate.flows import webhooks as flows
 from tollgate.operations.app import App
@@ -31,20 +31,15 @@ FIRST_PAUSE_S = 60
 HTML = {"Accept": "text/html"}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def gateway(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
-    """A server of its own, because the clock is moved and every payment makes events."""
-    database = ""
-    if request.param == "postgresql":
-        cluster: PostgresCluster = request.getfixturevalue("cluster")
-        database = cluster.create_database()
-    with GatewayProcess(tmp_path_factory.mktemp("inboxes"), database) as gateway:
-        yield gateway
+@pytest.fixture(scope="module")
+def server(own_server: SharedServer) -> SharedServer:
+    """The clock is moved and every payment makes events."""
+    return own_server
 
 
 @pytest.fixture(scope="module")
-def client(gateway: GatewayProcess) -> Client:
-    return gateway.client()
+def gateway(server: SharedServer) -> GatewayProcess:
+    return server.gateway
 
 
 def with_app(gateway: GatewayProcess, work: Callable[[App], Any]) -> Any:
