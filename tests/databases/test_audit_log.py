@@ -137,8 +137,8 @@ async def test_lists_are_filtered_and_paged_by_key(db: Database) -> None:
     assert await ask(user_name="bob") == []
     assert await ask(merchant_id="m2") == []
     assert await ask(merchant_id="m1", since=NOW + 2, until=NOW + 4) == [4, 3]
-    assert await list_last_times(db, "m1", AuditAction.TOKEN_VIEWED) == {
+    subjects = ["token 0", "token 2", "token 9"]
+    assert await list_last_times(db, "m1", subjects, AuditAction.TOKEN_VIEWED) == {
         "token 0": NOW + 3,
-        "token 1": NOW + 1,
         "token 2": NOW + 5,
     }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from pathlib import Path
 
 import apsw
 import asyncpg
 import pytest
 
+import tollgate.store
 from postgres import PostgresCluster
 from tollgate.payments.order import TestMode
 from tollgate.payments.reporting import Period, Search
@@ -17,6 +20,7 @@ from tollgate.store.hot import COMPLETE, BatchText
 from tollgate.store.opening import open_database
 from tollgate.store.postgres_batches import BATCH_SETTINGS
 from tollgate.store.retention import SEALED_ACCOUNTS
+from tollgate.store.schema import METADATA
 from tollgate.store.statements import Dialect, Statement
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +44,22 @@ DAYS = reports.shape_period(
     Period(begins_at=0, ends_at=1, currency="EUR", test_mode=TestMode.INTERNAL, payment_types=("CB",))
 )
 BACKWARDS = reports.shape_period(Period(begins_at=0, ends_at=1, is_newest_first=True))
+
+SMALL = {
+    "approvals", "bank_files", "delivery_workers", "inboxes", "merchants",
+    "planned_outcomes", "saved_views", "settings", "users", "webhooks",
+}  # fmt: skip
+"""Tables whose rows people make, so that reading a merchant's rows, or all of them, is short work."""
+SHORT = ("announcements_pending", "deliveries_pending")
+"""Indexes that hold only what waits."""
+FIRST_ROWS = {"_sample", "_newest_events"}
+"""Statements that walk along a key and stop at the first rows."""
+STATEMENTS = {
+    f"{module.name}.{name}": value
+    for module in pkgutil.iter_modules(tollgate.store.__path__)
+    for name, value in vars(importlib.import_module(f"tollgate.store.{module.name}")).items()
+    if isinstance(value, Statement) and name not in FIRST_ROWS
+}
 
 READS = [
     (payments.PAYMENTS.by_key, BY_KEY),
@@ -79,6 +99,28 @@ async def test_every_read_of_sqlite_goes_by_an_index(tmp_path: Path, statement: 
 
     assert plan[0].startswith(f"SEARCH {way}")
     assert not [line for line in plan if line.startswith("SCAN")]
+
+
+async def test_no_statement_reads_all_rows_of_a_merchant(tmp_path: Path) -> None:
+    await (await open_database(str(tmp_path / "store.db"))).close()
+    connection = apsw.Connection(str(tmp_path / "store.db"))
+    found = {}
+    for name, statement in STATEMENTS.items():
+        compiled = statement.compiled_for(Dialect.SQLITE)
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {compiled.text}", [None] * len(compiled.names))
+        if lines := [line for row in plan if reads_much(line := str(row[3]))]:
+            found[name] = lines
+    connection.close()
+
+    assert len(STATEMENTS) > 100
+    assert found == {}
+
+
+def reads_much(line: str) -> bool:
+    """Tells whether a line of a plan walks a large table, or all rows of one merchant in it."""
+    words = line.split()
+    is_walk = words[0] == "SCAN" or line.endswith("(merchant_id=?)")
+    return is_walk and words[1] in METADATA.tables and words[1] not in SMALL and not any(n in line for n in SHORT)
 
 
 async def test_completing_on_sqlite_uses_the_primary_key(tmp_path: Path) -> None:

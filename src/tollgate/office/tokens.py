@@ -47,8 +47,9 @@ def get_state(token: Credential, now: Instant) -> tuple[str, str]:
 async def show_tokens(visit: visits.Visit) -> Reply:
     """Lists the access tokens, without the tokens themselves."""
     merchant_id, now = visit.get_merchant().id, visit.app.clock.now()
-    shown = await list_last_times(visit.app.database, merchant_id, audit_actions.AuditAction.TOKEN_VIEWED)
     found = [each for each in await tokens.list_tokens(visit.app, merchant_id) if _reaches(visit, each.channel_ids)]
+    ids = [each.id for each in found]
+    shown = await list_last_times(visit.app.database, merchant_id, ids, audit_actions.AuditAction.TOKEN_VIEWED)
     rows = [(each, get_state(each, now), shown.get(each.id)) for each in found]
     return visit.render("tokens.html", title="Access tokens", rows=rows, **_list_choices(visit))
 

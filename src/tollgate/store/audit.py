@@ -23,6 +23,7 @@ from tollgate.store.events import Event
 from tollgate.store.hot import Row
 from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.jobs import Job
+from tollgate.store.payments import CHAIN
 from tollgate.store.payments import PAYMENTS as PAYMENT_ROWS
 from tollgate.store.statements import Statement
 from tollgate.store.webhooks import WEBHOOKS as WEBHOOK_ROWS
@@ -218,14 +219,7 @@ _FOLLOWERS = AuditedTable(
     PAYMENT_ROWS.columns, _read_payment_row, ["merchant_id", "chain_id", "position", "id"], ~_is_first
 )
 # One statement sees one moment, so a chain that is read by it agrees with itself while others write.
-_chain = Statement(
-    PAYMENT_ROWS.select(
-        schema.payments.c.merchant_id == sa.bindparam("merchant_id"),
-        sa.or_(
-            schema.payments.c.id == sa.bindparam("first_id"), schema.payments.c.chain_id == sa.bindparam("first_id")
-        ),
-    ).order_by(schema.payments.c.position, schema.payments.c.id)
-)
+_chain = Statement(CHAIN)
 
 
 async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:

@@ -3,7 +3,7 @@
 The hashes that link the entries are made in `operations`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from tollgate.payments.users import AuditEntry
 from tollgate.store import database, opening, statements
-from tollgate.store.codec import LIMIT, Codec
+from tollgate.store.codec import LIMIT, Codec, is_among_ids, spread_ids
 from tollgate.store.schema import TEXT, WHOLE, audit_log
 from tollgate.values import Instant
 
@@ -29,9 +29,9 @@ _CONDITIONS: Mapping[str, sa.ColumnElement[bool]] = {
     "until": audit_log.c.at < sa.bindparam("until", type_=WHOLE),
     "before": audit_log.c.number < sa.bindparam("before", type_=WHOLE),
 }
-_last_views = statements.Statement(
+_last_times = statements.Statement(
     sa.select(audit_log.c.subject, sa.func.max(audit_log.c.at))
-    .where(_CONDITIONS["merchant_id"], _CONDITIONS["action"])
+    .where(_CONDITIONS["merchant_id"], is_among_ids(audit_log.c.subject), _CONDITIONS["action"])
     .group_by(audit_log.c.subject)
 )
 _of_subject = statements.Statement(
@@ -73,10 +73,15 @@ async def list_entries(db: database.Database, wanted: EntryFilter, before: int |
     return await ENTRIES.fetch(db, _make_list(tuple(params)), {**params, "limit": limit})
 
 
-async def list_last_times(db: database.Database, merchant_id: str, action: str) -> dict[str, Instant]:
-    """Returns when an action was last done to each of its subjects."""
-    rows = await db.fetch(_last_views, {"merchant_id": merchant_id, "action": action})
-    return {str(row[0]): int(row[1]) for row in rows}
+async def list_last_times(
+    db: database.Database, merchant_id: str, subjects: Sequence[str], action: str
+) -> dict[str, Instant]:
+    """Returns when an action was last done to each of these subjects, if it ever was."""
+    found: dict[str, Instant] = {}
+    for _, ids in spread_ids(subjects):
+        rows = await db.fetch(_last_times, {"merchant_id": merchant_id, "action": action, **ids})
+        found |= {str(row[0]): int(row[1]) for row in rows}
+    return found
 
 
 async def list_entries_about(db: database.Database, merchant_id: str, subject: str, limit: int) -> list[AuditEntry]:

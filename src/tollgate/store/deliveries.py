@@ -220,9 +220,14 @@ _delete_pending = Statement(
         _is_pending,
     )
 )
+_receivers = sa.union_all(
+    sa.select(webhooks.c.id).where(webhooks.c.merchant_id == bind("of", deliveries.c.merchant_id)),
+    # The merchant itself stands for its notifications.
+    sa.select(bind("of", deliveries.c.merchant_id)),
+)
 _backlogs = Statement(
     sa.select(deliveries.c.webhook_id, sa.func.count(), sa.func.min(deliveries.c.queued_at))
-    .where(deliveries.c.merchant_id == bind("of", deliveries.c.merchant_id), _is_pending)
+    .where(deliveries.c.webhook_id.in_(_receivers), _is_pending)
     .group_by(deliveries.c.webhook_id)
 )
 _oldest_delivery = Statement(
@@ -276,7 +281,8 @@ _attempts_of_event = Statement(
         delivery_attempts.c.merchant_id == bind("of", delivery_attempts.c.merchant_id),
         delivery_attempts.c.event_id == bind("of", delivery_attempts.c.event_id),
     )
-    .order_by(delivery_attempts.c.id)
+    # Their ids have the same order, but by them alone all attempts of the merchant would be read along the key.
+    .order_by(delivery_attempts.c.attempted_at, delivery_attempts.c.id)
     .limit(LIMIT)
 )
 _deliveries_of_event = Statement(
@@ -292,13 +298,7 @@ _deliveries_of_event = Statement(
 _deliveries_about = Statement(
     DELIVERIES.select(
         deliveries.c.merchant_id == bind("of", deliveries.c.merchant_id),
-        sa.or_(
-            # The merchant itself stands for its notifications.
-            deliveries.c.webhook_id == bind("of", deliveries.c.merchant_id),
-            deliveries.c.webhook_id.in_(
-                sa.select(webhooks.c.id).where(webhooks.c.merchant_id == bind("of", deliveries.c.merchant_id))
-            ),
-        ),
+        deliveries.c.webhook_id.in_(_receivers),
         deliveries.c.subject_id == bind("of", deliveries.c.subject_id),
     )
     .order_by(deliveries.c.event_id, deliveries.c.webhook_id)

@@ -186,14 +186,14 @@ def _get_completed_at(payment: Payment) -> Instant:
 
 # ---- reading ----
 
-_chain = Statement(
-    PAYMENTS.select(
-        payments.c.merchant_id == sa.bindparam("merchant_id"),
-        sa.or_(payments.c.id == sa.bindparam("first_id"), payments.c.chain_id == sa.bindparam("first_id")),
+CHAIN = sa.union_all(
+    *(
+        PAYMENTS.select(payments.c.merchant_id == sa.bindparam("merchant_id"), column == sa.bindparam("first_id"))
+        for column in (payments.c.id, payments.c.chain_id)
     )
-    .order_by(payments.c.position)
-    .limit(sa.bindparam("limit"))
-)
+).order_by("position", "id")
+"""Each part by its own index: with OR, SQLite reads all payments of the merchant."""
+_chain = Statement(CHAIN.limit(sa.bindparam("limit")))
 _by_idempotency_key = Statement(
     PAYMENTS.select(
         payments.c.merchant_id == sa.bindparam("merchant_id"),

@@ -190,6 +190,7 @@ jobs = _make_table(
     sa.Column("failures", WHOLE, nullable=False, server_default=ZERO),
 )
 sa.Index("jobs_due", jobs.c.due_at)
+sa.Index("jobs_by_subject", jobs.c.merchant_id, jobs.c.subject_id)
 
 merchants = _make_table(
     "merchants",
@@ -716,7 +717,7 @@ journal = _make_table(
     sa.Column("text", TEXT, nullable=False),
 )
 sa.Index("journal_by_payment", journal.c.merchant_id, journal.c.payment_id)
-sa.Index("journal_by_ndc", journal.c.ndc)
+sa.Index("journal_by_ndc", journal.c.merchant_id, journal.c.ndc)
 
 evidence = _make_table(
     "evidence",

@@ -148,7 +148,7 @@ CREATE TABLE journal (
     PRIMARY KEY (merchant_id, id)
 );
 
-CREATE INDEX journal_by_ndc ON journal (ndc);
+CREATE INDEX journal_by_ndc ON journal (merchant_id, ndc);
 
 CREATE INDEX journal_by_payment ON journal (merchant_id, payment_id);
 
@@ -179,6 +179,8 @@ CREATE TABLE planned_outcomes (
     created_by TEXT NOT NULL,
     PRIMARY KEY (merchant_id, id)
 );
+
+CREATE INDEX jobs_by_subject ON jobs (merchant_id, subject_id);
 
 CREATE INDEX payments_by_registration ON payments (merchant_id, registration_id, created_at, id) WHERE registration_id IS NOT NULL;
 

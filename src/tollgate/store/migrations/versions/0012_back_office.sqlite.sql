@@ -161,7 +161,7 @@ CREATE TABLE journal (
 )
  STRICT;
 
-CREATE INDEX journal_by_ndc ON journal (ndc);
+CREATE INDEX journal_by_ndc ON journal (merchant_id, ndc);
 
 CREATE INDEX journal_by_payment ON journal (merchant_id, payment_id);
 
@@ -194,6 +194,8 @@ CREATE TABLE planned_outcomes (
     PRIMARY KEY (merchant_id, id)
 )
  STRICT;
+
+CREATE INDEX jobs_by_subject ON jobs (merchant_id, subject_id);
 
 CREATE INDEX payments_by_registration ON payments (merchant_id, registration_id, created_at, id) WHERE registration_id IS NOT NULL;
 
