@@ -25,10 +25,11 @@ def render_index(specimen: Specimen) -> list[str]:
     columns = "merchant_id, hour, channel_id, payment_type, brand, result_code, currency"
     return [
         *inserts,
-        "DELETE FROM payment_tallies",
         f"INSERT INTO payment_tallies ({columns}, payments, amount)"
         f" SELECT {columns.replace('hour', f'completed_at / {_HOUR_US}')}, count(*), sum(amount) FROM payments"
-        f" WHERE state = 1 GROUP BY {columns.replace('hour', f'completed_at / {_HOUR_US}')}",
+        f" WHERE state = 1 GROUP BY {columns.replace('hour', f'completed_at / {_HOUR_US}')}"
+        # The worker may count the first payment meanwhile.
+        f" ON CONFLICT ({columns}) DO UPDATE SET payments = excluded.payments, amount = excluded.amount",
         "INSERT INTO settings (name, value)"
         " SELECT 'payment_index.' || merchant_id, max(id) FROM outbox WHERE true GROUP BY merchant_id"
         " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
