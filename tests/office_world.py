@@ -21,8 +21,9 @@ from office_pages import find_id, read_key
 from office_users import add_user, enter_as
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy, Use
-from tollgate.catalog.permissions import Role
+from tollgate.catalog.permissions import ROLE_PERMISSIONS, Role
 from tollgate.flows.erase_person import begin_erasure, finish_erasure
+from tollgate.office.visits import OF_MERCHANT
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments.erasure import SearchKind
@@ -110,6 +111,14 @@ class OfficeWorld:
             self.ids["outcomes"] = plan_outcome(office, self)
 
 
+def has_permission(row: Any, role: Role) -> bool:
+    """Tells whether a role opens a page, or sends a form, of its merchant."""
+    if row.permission is None:
+        return True
+    is_for_platform = not row.path.startswith(OF_MERCHANT)
+    return row.permission in ROLE_PERMISSIONS[role] and (role is Role.PLATFORM or not is_for_platform)
+
+
 def list_canaries(canary: str) -> dict[str, str]:
     """Returns every free text of a payment with the canary in it."""
     return {
@@ -192,7 +201,7 @@ def work_in_office(world: OfficeWorld, office: OfficeClient) -> None:
     world.ids["chargebacks"] = find_id(page, "payments")
     page = office.post(f"{base}/payments/{world.ids['chargebacks']}/notes", {"note": SCRIPT})
     world.ids["evidence"] = find_id(page, "evidence")
-    page = office.post(f"{base}/tokens", {"label": "canary", "channels": channel_id})
+    page = office.post(f"{base}/tokens", {"key": make_id(), "label": "canary", "channels": channel_id})
     world.ids["tokens"] = find_id(page, "tokens", ">canary<")
     world.ids["outcomes"] = plan_outcome(office, world)
     office.post(f"{base}/simulator/snapshots", {"name": "kept"})

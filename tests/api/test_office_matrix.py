@@ -14,8 +14,8 @@ import pytest
 from gateway import Answer, GatewayProcess
 from office_client import OfficeClient
 from office_users import PASSWORD, OfficeUser, add_users, forget_confirmations
-from office_world import PAGE_ROWS, UNKNOWN_ID, OfficeWorld, build_world
-from tollgate.catalog.permissions import ROLE_PERMISSIONS, Role
+from office_world import PAGE_ROWS, UNKNOWN_ID, OfficeWorld, build_world, has_permission
+from tollgate.catalog.permissions import Role
 from tollgate.office.visits import OF_MERCHANT
 from tollgate.payments.users import Stage
 
@@ -92,13 +92,6 @@ def is_foreign(row: Any, user: OfficeUser, world: OfficeWorld) -> bool:
     return row.path.startswith(OF_MERCHANT) and user.role is not Role.PLATFORM and user.merchant_id != world.merchant_id
 
 
-def has_permission(row: Any, user: OfficeUser) -> bool:
-    if row.permission is None:
-        return True
-    is_for_platform = not row.path.startswith(OF_MERCHANT)
-    return row.permission in ROLE_PERMISSIONS[user.role] and (user.role is Role.PLATFORM or not is_for_platform)
-
-
 def is_for_all_channels(row: Any) -> bool:
     """Tells whether a page is about the merchant as a whole, so that a role for one channel does not open it."""
     section = row.path.removeprefix(OF_MERCHANT).split("/")[1]
@@ -113,7 +106,7 @@ def test_every_role_gets_the_pages_of_its_permissions_and_no_others(row: Any, cr
     for user in crowd.users:
         expected, is_open = (
             find_refusal(row, user, world),
-            has_permission(row, user) and not is_foreign(row, user, world),
+            has_permission(row, user.role) and not is_foreign(row, user, world),
         )
         if expected is None:
             crowd.renew(user, row)
@@ -134,7 +127,7 @@ def find_refusal(row: Any, user: OfficeUser, world: OfficeWorld) -> int | None:
         return 303
     if is_foreign(row, user, world):
         return 404
-    if not has_permission(row, user):
+    if not has_permission(row, user.role):
         return 403
     return 403 if user.channel_id and row.path.startswith(OF_MERCHANT) and is_for_all_channels(row) else None
 

@@ -26,7 +26,7 @@ from browser.watching import Watch
 from gateway import CARD, GatewayProcess
 from office_client import OfficeClient
 from office_users import OfficeUser, add_users
-from office_world import PAGE_ROWS, OfficeWorld, build_world
+from office_world import PAGE_ROWS, OfficeWorld, build_world, has_permission
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import Stage
 
@@ -38,6 +38,16 @@ BYTES_MAX = 100_000
 """The whole page, compressed: its text, its styles and its scripts."""
 NUMBERS = (CARD["card.number"], "4000000000000002")
 CVV = re.compile(rf"cv[vcn]\W{{0,12}}{CARD['card.cvv']}\b", re.IGNORECASE)
+PATTERNS = [(re.compile(f"{row.method} " + re.sub(r"\{\w+\}", "[^/]+", row.path)), row) for row in PAGE_ROWS]
+PATTERNS.sort(key=lambda pair: pair[1].path.count("{"))
+_LIST_OFFERED = """() => {
+  const name = (method, address) => method.toUpperCase() + ' ' + new URL(address, location.href).pathname;
+  const links = [...document.querySelectorAll('a[href^="/office"]')].map(each => name('get', each.getAttribute('href')));
+  // By attribute: a form may have a field that is called action.
+  const forms = [...document.forms].filter(each => each.method !== 'dialog')
+    .map(each => name(each.method, each.getAttribute('action') ?? ''));
+  return [...new Set([...links, ...forms])];
+}"""
 _CANARY = "() => 'canary' in window"
 FILES = ("/export.csv", "/export.json", "/evidence/{file}", "/snapshots/{name}")
 """Ends of paths that answer with a file."""
@@ -57,8 +67,7 @@ def world(own_gateway: GatewayProcess) -> OfficeWorld:
     advance(own_gateway.client(), 20 * 86400)
     with ThreadPoolExecutor(1) as elsewhere:
         world = elsewhere.submit(build_world, own_gateway).result()
-        readers = [OfficeUser(f"reader {role}", role, world.merchant_id) for role in Role if role is not Role.PLATFORM]
-        elsewhere.submit(add_users, own_gateway, EVERYWHERE, *readers).result()
+        elsewhere.submit(add_users, own_gateway, *(get_user(role, world) for role in Role)).result()
     return world
 
 
@@ -70,24 +79,51 @@ def office(world: OfficeWorld) -> OfficeClient:
     return browser
 
 
-@pytest.fixture(scope="module")
-def shared_page(office: OfficeClient, browser: Browser) -> Iterator[tuple[Page, Watch]]:
-    """A browser that has the session of the platform's user."""
-    watch = Watch()
-    with browser.new_context(viewport=WIDE, reduced_motion="reduce") as context:
+class RoleBrowsers:
+    """One window for each role, with the session of a user who has it."""
+
+    def __init__(self, browser: Browser, world: OfficeWorld) -> None:
+        self._browser, self._world = browser, world
+        self._opened: dict[Role, tuple[Page, Watch]] = {}
+
+    def open(self, role: Role) -> tuple[Page, Watch]:
+        if role not in self._opened:
+            self._opened[role] = self._enter(role)
+        return self._opened[role]
+
+    def _enter(self, role: Role) -> tuple[Page, Watch]:
+        entered, watch = get_user(role, self._world).enter(self._world.gateway, self._world.merchant_id), Watch()
+        context = self._browser.new_context(viewport=WIDE, reduced_motion="reduce")
         context.set_default_timeout(PATIENCE_MS)
         context.add_cookies(
-            [{"name": name, "value": text, "url": office.base_url} for name, text in office.cookies.items()]
+            [{"name": name, "value": text, "url": entered.base_url} for name, text in entered.cookies.items()]
         )
         watch.over(context)
-        yield context.new_page(), watch
+        return context.new_page(), watch
+
+    def close(self) -> None:
+        for page, _ in self._opened.values():
+            page.context.close()
+
+
+@pytest.fixture(scope="module")
+def browsers(office: OfficeClient, world: OfficeWorld, browser: Browser) -> Iterator[RoleBrowsers]:
+    """Comes after the first look at all pages, which learns the ids that their paths need."""
+    assert office.cookies
+    browsers = RoleBrowsers(browser, world)
+    yield browsers
+    browsers.close()
 
 
 @pytest.fixture
-def office_page(shared_page: tuple[Page, Watch]) -> Iterator[Page]:
-    page, watch = shared_page
+def office_page(browsers: RoleBrowsers) -> Iterator[Page]:
+    page, watch = browsers.open(Role.PLATFORM)
     yield page
     assert watch.take() == []
+
+
+def get_user(role: Role, world: OfficeWorld) -> OfficeUser:
+    return EVERYWHERE if role is Role.PLATFORM else OfficeUser(f"reader {role}", role, world.merchant_id)
 
 
 @pytest.mark.parametrize(
@@ -131,11 +167,34 @@ def test_a_page_is_accessible_small_and_harmless(
     assert dialogs == []
 
 
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.path) for row in ROWS if not row.path.endswith(FILES)])
+@pytest.mark.parametrize("role", list(Role))
+def test_a_page_offers_each_role_what_it_may_do_and_nothing_else(
+    role: Role, row: Any, browsers: RoleBrowsers, world: OfficeWorld
+) -> None:
+    page, watch = browsers.open(role)
+    shown = page.goto(world.gateway.base_url + world.fill(row.path))
+    offered = page.evaluate(_LIST_OFFERED)
+    complaints = [text for text in watch.take() if "status of 403" not in text]
+
+    assert shown is not None
+    assert shown.status == (200 if has_permission(row, role) else 403)
+    assert page.locator("h1").count() == 1
+    assert not page.evaluate(_CANARY), "a text that a shopper wrote was run as a script"
+    assert complaints == []
+    assert [path for path in offered if not is_offered_to(role, path)] == []
+
+
+def is_offered_to(role: Role, path: str) -> bool:
+    """Tells whether a role may follow a link, or send a form, that begins with its method."""
+    rows = [row for pattern, row in PATTERNS if pattern.fullmatch(path)]
+    return bool(rows) and has_permission(rows[0], role)
+
+
 @pytest.mark.parametrize("role", list(Role))
 @pytest.mark.usefixtures("office")
 def test_no_page_shows_a_number_code_token_or_key_to_any_role(role: Role, world: OfficeWorld) -> None:
-    user = EVERYWHERE if role is Role.PLATFORM else OfficeUser(f"reader {role}", role, world.merchant_id)
-    browser = user.enter(world.gateway, world.merchant_id)
+    browser = get_user(role, world).enter(world.gateway, world.merchant_id)
     keys = json.loads((world.gateway.data / "keys.json").read_text())
     secrets = [*NUMBERS, world.client.token, *keys["keys"].values(), keys["fingerprint_key"], *browser.cookies.values()]
     seen = 0
