@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -74,6 +76,18 @@ def test_a_chargeback_and_its_reversal_are_recorded_and_listed(
     assert "was recorded" in record(office, chargeback_id, type="CR", amount="92.00").body.decode()
     page = show(office, "disputes")
     assert "reversed" in page.split("<tbody>")[1].split("</tr>")[0]
+
+
+@pytest.mark.parametrize("change", ["amount = amount + 1", "state = 99"], ids=["changed", "unreadable"])
+def test_a_chargeback_that_was_changed_is_listed_as_such_beside_the_others(tmp_path: Path, change: str) -> None:
+    with GatewayProcess(tmp_path) as own:
+        office, client = enter_office(own), own.client()
+        changed, sound = (charge_back(own, client, office) for _ in range(2))
+        with closing(sqlite3.connect(tmp_path / "tollgate.db")) as store, store:
+            store.execute(f"UPDATE payments SET {change} WHERE id = ?", (changed,))
+        rows = show(office, "disputes").split("<tbody>")[1].split("</tr>")
+        assert [("row was changed" in row, "open" in row) for row in rows if changed in row] == [(True, False)]
+        assert [("row was changed" in row, "open" in row) for row in rows if sound in row] == [(False, True)]
 
 
 @pytest.mark.both_databases

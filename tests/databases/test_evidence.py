@@ -15,6 +15,7 @@ from tollgate.flows.record import apply_lines, plan_lines, record
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.operations.app import App, Call
 from tollgate.payments.payment import Payment
+from tollgate.payments.reporting import Place
 from tollgate.store import evidence
 from tollgate.store.database import Database
 from tollgate.store.payments import find_payment, list_chain
@@ -111,14 +112,14 @@ async def test_a_file_that_was_applied_in_part_is_applied_again_as_a_whole(app: 
 
 async def test_disputes_are_listed_in_pages_the_newest_first(app: App) -> None:
     made = [(await charge_back(app)).id for _ in range(3)]
-    latest, last = 2**62, "g"
+    first = last = Place(2**62, "g")
     pages = []
-    while page := await evidence.list_disputes(app.database, MERCHANT.id, [CHANNEL.id, "other"], latest, last, 2):
-        pages.append([each.id for each in page])
-        latest, last = page[-1].created_at, page[-1].id
+    while page := await evidence.list_disputes(app.database, MERCHANT.id, [CHANNEL.id, "other"], last, 2):
+        pages.append([each.row.id for each in page if each.row])
+        last = page[-1].place
     assert [len(page) for page in pages] == [2, 1]
     assert sorted(each for page in pages for each in page) == sorted(made)
-    assert latest > NOON
+    assert last.at > NOON
     # The place of the next page must not name a chargeback of a channel that the reader does not see.
     for channel_ids in (["other"], []):
-        assert await evidence.list_disputes(app.database, MERCHANT.id, channel_ids, 2**62, "g", 2) == []
+        assert await evidence.list_disputes(app.database, MERCHANT.id, channel_ids, first, 2) == []

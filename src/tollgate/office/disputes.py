@@ -12,7 +12,7 @@ from tollgate.flows import evidence as flow
 from tollgate.office import chains, uploads, visits
 from tollgate.operations import signing
 from tollgate.payments.payment import Payment, State
-from tollgate.payments.reporting import FOREVER
+from tollgate.payments.reporting import FOREVER, Listed, Place
 from tollgate.store import evidence
 from tollgate.values import Instant, is_id
 from tollgate.web.request import Reply
@@ -27,22 +27,14 @@ _LAST = "g"
 class Dispute(msgspec.Struct, frozen=True):
     """A chargeback as the list shows it."""
 
-    payment: Payment
+    place: Place
+    payment: Payment | None
+    """None if the row is not what the gateway wrote."""
     evidence: int
-    is_sound: bool
-
-    @property
-    def is_open(self) -> bool:
-        """Tells whether it was not reversed, all of it."""
-        return self.payment.state is State.APPROVED and self.payment.left > 0
-
-    @property
-    def deadline(self) -> Instant:
-        return get_deadline(self.payment)
-
-    @property
-    def reason(self) -> str:
-        return results.get_result(self.payment.result_code).description if self.payment.result_code else ""
+    is_open: bool = False
+    """It was not reversed, or not all of it."""
+    deadline: Instant | None = None
+    reason: str = ""
 
 
 def get_deadline(chargeback: Payment) -> Instant:
@@ -56,16 +48,29 @@ async def show_disputes(visit: visits.Visit) -> Reply:
     app, merchant_id = visit.app, visit.get_merchant().id
     before, _, last = visit.find("before").partition(".")
     is_place = before.isascii() and before.isdecimal() and len(before) < len(str(FOREVER)) and is_id(last)
-    place = (int(before), last) if is_place else (FOREVER, _LAST)
+    place = Place(int(before), last) if is_place else Place(FOREVER, _LAST)
     channel_ids = [channel.id for channel in visit.list_channels()]
-    found = await evidence.list_disputes(app.database, merchant_id, channel_ids, *place, limits.LIMITS.disputes_shown)
-    counts = await evidence.count_evidence(app.database, merchant_id, [payment.id for payment in found])
-    disputes = [
-        Dispute(payment, counts.get(payment.id, 0), signing.has_signature(payment, app.keyring)) for payment in found
-    ]
-    following = f"{found[-1].created_at}.{found[-1].id}" if len(found) == limits.LIMITS.disputes_shown else ""
+    found = await evidence.list_disputes(app.database, merchant_id, channel_ids, place, limits.LIMITS.disputes_shown)
+    counts = await evidence.count_evidence(app.database, merchant_id, [each.place.id for each in found])
+    disputes = [_describe(visit, each, counts.get(each.place.id, 0)) for each in found]
+    is_full = len(found) == limits.LIMITS.disputes_shown
+    following = f"{found[-1].place.at}.{found[-1].place.id}" if is_full else ""
     return visit.render(
         "disputes.html", title="Disputes", disputes=disputes, following=following, is_first=not is_place
+    )
+
+
+def _describe(visit: visits.Visit, listed: Listed[Payment], pieces: int) -> Dispute:
+    payment = listed.row
+    if payment is None or not signing.has_signature(payment, visit.app.keyring):
+        return Dispute(listed.place, None, pieces)
+    return Dispute(
+        place=listed.place,
+        payment=payment,
+        evidence=pieces,
+        is_open=payment.state is State.APPROVED and payment.left > 0,
+        deadline=get_deadline(payment),
+        reason=results.get_result(payment.result_code).description if payment.result_code else "",
     )
 
 

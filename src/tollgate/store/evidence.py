@@ -10,9 +10,10 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.payment import Payment
+from tollgate.payments.reporting import Listed, Place
 from tollgate.store import database, retention, statements
 from tollgate.store.codec import LIMIT, Codec, bind, is_among_ids, spread_ids
-from tollgate.store.payments import PAYMENTS, read_payment
+from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import DISPUTE, WHOLE, evidence, payments
 from tollgate.values import Instant, MerchantId, PaymentId
 
@@ -93,13 +94,14 @@ async def list_disputes(
     db: database.Database,
     merchant_id: MerchantId,
     channel_ids: Sequence[str],
-    before_at: Instant,
-    before_id: str,
+    before: Place,
     limit: int,
-) -> list[Payment]:
+) -> list[Listed[Payment]]:
     """Lists the chargebacks of some channels that came before another one, the newest first."""
     if not channel_ids:
         return []
-    params = {"of_merchant_id": merchant_id, "before_at": before_at, "before_id": before_id, "limit": limit}
+    params = {"of_merchant_id": merchant_id, "before_at": before.at, "before_id": before.id, "limit": limit}
     params |= {f"channel_{number}": channel_id for number, channel_id in enumerate(channel_ids)}
-    return [read_payment(row) for row in await db.fetch(_make_disputes(len(channel_ids)), params)]
+    rows = await db.fetch(_make_disputes(len(channel_ids)), params)
+    at = PAYMENTS.at
+    return [Listed(Place(row[at["created_at"]], row[at["id"]]), read_if_sound(row)) for row in rows]
