@@ -6,12 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from api.registration_requests import ask_store
 from gateway import Client, GatewayProcess
 from office_client import OfficeClient, enter_office
-from office_users import enter_as
+from office_users import enter_as, forget_confirmations
 from tollgate.catalog.permissions import Role
 from tollgate.payments.merchants import CHANNEL_FLAGS
+from tollgate.store import schema
+from tollgate.store.database import Database
+from tollgate.store.statements import Statement
 
 
 def test_the_account_shows_entity_ids_and_seeing_it_is_recorded(client: Client, office: OfficeClient) -> None:
@@ -123,3 +128,43 @@ def test_with_four_eyes_another_acquirer_waits_for_a_second_person_and_other_set
         assert "second person" in office.post(path, {"test_url": "https://other.example"}).body.decode()
         assert "https://other.example" not in office.get(path).body.decode()
         assert "Changed: rebills_max." in office.post(path, {"rebills_max": "5"}).body.decode()
+
+
+def test_the_login_in_an_address_is_never_shown_again_and_stays_until_it_is_replaced(
+    gateway: GatewayProcess, office: OfficeClient
+) -> None:
+    office.post(f"{office.base}/account/channels", {"name": "With a login"})
+    path = office.path
+    entity_id = path.rpartition("/")[2]
+    office.post(path, {"test_url": "https://shop:s3cret@acquirer.example/in"})
+    page = office.get(path).body.decode()
+    assert 'value="https://***@acquirer.example/in"' in page
+    assert "s3cret" not in page
+
+    office.post(path, {"test_url": "https://***@acquirer.example/in", "rebills_max": "3"})
+    assert "s3cret" in read_address(gateway, entity_id)
+
+    refused = office.post(path, {"test_url": "https://***@acquirer.example/out"})
+    assert refused.status == 400
+    assert "<strong>test_url</strong>" in refused.body.decode()
+
+
+def read_address(gateway: GatewayProcess, entity_id: str) -> str:
+    async def read(database: Database) -> str:
+        statement = Statement(sa.select(schema.channels.c.test_url).where(schema.channels.c.id == entity_id))
+        row = await database.fetch_one(statement, {})
+        assert row is not None
+        return str(row[0])
+
+    return ask_store(gateway, read)
+
+
+def test_another_address_for_card_data_needs_a_fresh_factor(tmp_path: Path) -> None:
+    with GatewayProcess(tmp_path) as own:
+        office = enter_office(own)
+        path = f"{office.base}/account/channels/{own.client().entity_id}"
+        forget_confirmations(own)
+        refused = office.post(path, {"test_url": "https://elsewhere.example"}, follow=False)
+        assert refused.headers["location"] == f"/office/confirm?next={path}"
+        assert office.post(path, {"rebills_max": "3"}, follow=False).headers["location"] == path
+        assert "elsewhere" not in office.get(path).body.decode()

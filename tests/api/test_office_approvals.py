@@ -20,7 +20,7 @@ from tollgate.catalog.permissions import Role
 from tollgate.payments.users import ApprovalState
 from tollgate.store import schema
 from tollgate.store.statements import Statement, Write
-from tollgate.values import MINUTE, SystemClock
+from tollgate.values import MINUTE, SystemClock, make_id
 
 _FORM = re.compile(r'action="([^"]+/approvals/[0-9a-f]+)"')
 _ROUTING = "https://acquirer.example"
@@ -181,13 +181,17 @@ def list_tokens(gateway: GatewayProcess) -> list[str]:
 
 def ask_token(_gateway: GatewayProcess, office: OfficeClient) -> Asked:
     office.get(f"{office.base}/tokens")
-    return Asked(office.post(f"{office.base}/tokens", {"label": "cut-off"}), "cut-off", list_tokens)
+    return Asked(office.post(f"{office.base}/tokens", {"key": make_id(), "label": "cut-off"}), "cut-off", list_tokens)
 
 
 def ask_token_rotation(gateway: GatewayProcess, office: OfficeClient) -> Asked:
     token_id = list_tokens(gateway)[0]
     office.get(f"{office.base}/tokens")
-    return Asked(office.post(f"{office.base}/tokens/{token_id}/rotate", {"overlap_hours": "24"}), token_id, list_tokens)
+    return Asked(
+        office.post(f"{office.base}/tokens/{token_id}/rotate", {"key": make_id(), "overlap_hours": "24"}),
+        token_id,
+        list_tokens,
+    )
 
 
 def ask_webhook_rotation(_gateway: GatewayProcess, office: OfficeClient) -> Asked:

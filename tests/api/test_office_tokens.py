@@ -13,6 +13,7 @@ from gateway import Client, GatewayProcess
 from office_client import OfficeClient, enter_office
 from office_users import PASSWORD, enter_as, forget_confirmations
 from tollgate.catalog.permissions import Role
+from tollgate.values import make_id
 
 _CLEAR = re.compile(r'id="clear-token">([^<]+)<')
 
@@ -20,7 +21,7 @@ _CLEAR = re.compile(r'id="clear-token">([^<]+)<')
 def make_token(office: OfficeClient, label: str, **fields: str) -> str:
     """Makes a token and returns the path of its page."""
     office.get(f"{office.base}/tokens")
-    page = office.post(f"{office.base}/tokens", {"label": label, **fields}).body.decode()
+    page = office.post(f"{office.base}/tokens", {"key": make_id(), "label": label, **fields}).body.decode()
     found = re.search(rf'href="([^"]+/tokens/[0-9a-f]+)">{label}<', page)
     assert found is not None, page
     return found[1]
@@ -56,7 +57,7 @@ def test_a_token_is_made_shown_on_its_own_click_used_rotated_and_revoked(
     office.post(path, {"label": "shop-one", "scopes": "read"})
     wait_until(lambda: shop.pay().code == "800.900.301")
 
-    office.post(f"{path}/rotate", {"overlap_hours": "0"})
+    office.post(f"{path}/rotate", {"key": make_id(), "overlap_hours": "0"})
     wait_until(lambda: shop.get("/v1/payments/none").code == "800.900.300")
     assert "ended" in office.get(path).body.decode()
 
@@ -135,15 +136,22 @@ def test_an_administrator_of_one_channel_manages_tokens_of_that_channel_only(
     for path in (everywhere, elsewhere):
         assert narrow.get(path).status == 404
         assert narrow.post(f"{path}/show").status == 404
-    assert narrow.post(f"{narrow.base}/tokens", {"label": "x"}).status == 403
-    assert narrow.post(f"{narrow.base}/tokens", {"label": "x", "channels": client.lenient_entity_id}).status == 400
+    assert narrow.post(f"{narrow.base}/tokens", {"key": make_id(), "label": "x"}).status == 403
+    assert (
+        narrow.post(
+            f"{narrow.base}/tokens", {"key": make_id(), "label": "x", "channels": client.lenient_entity_id}
+        ).status
+        == 400
+    )
 
 
 def test_with_four_eyes_a_second_person_grants_a_token_and_only_views_show_it(tmp_path: Path) -> None:
     with GatewayProcess(tmp_path, arguments=["--four-eyes", "token"]) as own:
         first, second = enter_office(own), enter_as(own, Role.ADMINISTRATOR)
         first.get(f"{first.base}/tokens")
-        asked = first.post(f"{first.base}/tokens", {"label": "two-eyes", "scopes": "read"}).body.decode()
+        asked = first.post(
+            f"{first.base}/tokens", {"key": make_id(), "label": "two-eyes", "scopes": "read"}
+        ).body.decode()
         assert "A second person has to confirm this" in asked
         assert ">two-eyes<" not in asked
 
@@ -173,9 +181,32 @@ def test_with_four_eyes_a_second_person_grants_a_token_and_only_views_show_it(tm
         ({"scopes": "everything"}, "<strong>scopes</strong>"),
         ({"channels": "8a" + "0" * 30}, "<strong>channels</strong>"),
         ({"expires_days": "soon"}, "<strong>expires_days</strong>"),
+        ({"key": ""}, "<strong>key</strong>"),
+        ({"key": "x" * 65}, "<strong>key</strong>"),
     ],
 )
 def test_a_wrong_term_is_refused_and_named(office: OfficeClient, fields: dict[str, str], words: str) -> None:
-    answer = office.post(f"{office.base}/tokens", fields)
+    answer = office.post(f"{office.base}/tokens", {"key": make_id(), **fields})
     assert answer.status == 400
     assert words in answer.body.decode()
+
+
+def test_a_form_that_is_sent_twice_makes_one_token(office: OfficeClient) -> None:
+    path = make_token(office, "the first")
+    key = make_id()
+    for label in ("sent twice", "sent twice"):
+        office.post(f"{office.base}/tokens", {"key": key, "label": label})
+    for _ in range(2):
+        office.post(f"{path}/rotate", {"key": key, "overlap_hours": "24"})
+    listed = office.get(f"{office.base}/tokens").body.decode()
+    assert listed.count(">sent twice<") == 1
+    assert listed.count(">the first<") == 2
+
+
+def test_a_second_person_is_asked_once_for_a_form_that_is_sent_twice(tmp_path: Path) -> None:
+    with GatewayProcess(tmp_path, arguments=["--four-eyes", "token"]) as own:
+        first = enter_office(own)
+        form = {"key": make_id(), "label": "sent twice"}
+        assert "second person" in first.post(f"{first.base}/tokens", form).body.decode()
+        assert "sent before" in first.post(f"{first.base}/tokens", form).body.decode()
+        assert first.get(f"{first.base}/approvals").body.decode().count("labelled &#39;sent twice&#39;") == 1

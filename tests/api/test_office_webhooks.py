@@ -139,6 +139,8 @@ def test_secrets_are_rotated_with_an_overlap_and_shown_once_to_who_asked(tmp_pat
         for action in ("secrets", "rotate"):
             location = first.post(f"{path}/{action}", {"overlap": "5"}, follow=False).headers["location"]
             assert location == f"/office/confirm?next={first.base}/webhooks"
+        moved = first.post(path, {"url": "http://127.0.0.1:9/elsewhere"}, follow=False)
+        assert moved.headers["location"] == f"/office/confirm?next={path}"
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])

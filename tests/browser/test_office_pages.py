@@ -42,7 +42,8 @@ PATTERNS = [(re.compile(f"{row.method} " + re.sub(r"\{\w+\}", "[^/]+", row.path)
 PATTERNS.sort(key=lambda pair: pair[1].path.count("{"))
 _LIST_OFFERED = """() => {
   const name = (method, address) => method.toUpperCase() + ' ' + new URL(address, location.href).pathname;
-  const links = [...document.querySelectorAll('a[href^="/office"]')].map(each => name('get', each.getAttribute('href')));
+  const links = [...document.querySelectorAll('a[href^="/office"]')]
+    .map(each => name('get', each.getAttribute('href')));
   // By attribute: a form may have a field that is called action.
   const forms = [...document.forms].filter(each => each.method !== 'dialog')
     .map(each => name(each.method, each.getAttribute('action') ?? ''));

@@ -23,6 +23,7 @@ from office_client import OfficeClient, enter_office
 from office_users import enter_as
 from tollgate.catalog.permissions import Role
 from tollgate.payments.users import ApprovalState
+from tollgate.values import make_id
 from warm import WarmProcess
 
 FOUR_EYES = ("--four-eyes", "refund=1.00,token")
@@ -137,7 +138,7 @@ class OfficeCase(CrashCase):
         if self.action is Action.TOKEN:
             self.subject = self.crash.key
             office.get(f"{office.base}/tokens")
-            answer = office.post(f"{office.base}/tokens", {"label": self.subject})
+            answer = office.post(f"{office.base}/tokens", {"key": make_id(), "label": self.subject})
         else:
             [self.subject] = self.before
             path = f"{office.base}/payments/{self.subject}"

@@ -33,6 +33,7 @@ class Limits:
     """The most that is read from a connection at once; pipelined requests wait in this block or at the client."""
     requests_in_flight_max: int = 2000
     idempotency_key_length_max: int = 255
+    form_key_length_max: int = 64
     idempotency_lifetime: Instant = 24 * HOUR
 
     # The highest index in a name; items are counted as well, because an index may be skipped.
@@ -188,7 +189,7 @@ class Limits:
     token_label_length_max: int = 60
     token_days_max: int = 3650
     token_overlap_hours_max: int = 720
-    audit_export_rows_max: int = 100_000
+    audit_export_rows_max: int = 10_000_000
 
     erasure_page: int = 500
     erasure_pages: int = 20

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from tollgate.catalog import audit_actions, permissions
 from tollgate.contract.channels import get_channel_value, render_channel_value
-from tollgate.flows import channels
+from tollgate.flows import channels, sign_in
 from tollgate.office import approvals, visits
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, ChannelFlag, Form
 from tollgate.web.request import Reply
@@ -17,6 +17,7 @@ ROUTES = visits.OfficeRoutes()
 _PATH = f"{visits.OF_MERCHANT}/account"
 _HOST_PATH = f"{visits.OFFICE}/merchants"
 _GROUPS = {"": "Requests", "creditor": "Direct debits", "three_ds": "3-D Secure", "token_terms": "Network tokens"}
+_HIDDEN = "//***@"
 _SPELLINGS = {"3ds": "3-D Secure", "bic": "BIC", "bin": "BIN", "cvv": "CVV", "iban": "IBAN", "url": "address"}
 
 
@@ -31,7 +32,7 @@ def _list_fields(channel: Channel) -> dict[str, list[dict[str, object]]]:
     """Returns the fields of the form by group: name, label, value, explanation, and the options of a switch."""
     groups: dict[str, list[dict[str, object]]] = {}
     for flag in CHANNEL_FLAGS:
-        value = render_channel_value(get_channel_value(channel, flag))
+        value = _hide_login(render_channel_value(get_channel_value(channel, flag)))
         field = {"name": flag.parameter, "label": _make_label(flag.name), "value": value, "text": flag.text}
         groups.setdefault(_GROUPS[flag.group], []).append(field | {"options": _list_options(flag)})
     return groups
@@ -88,10 +89,17 @@ def _get_channel(visit: visits.Visit, channel_id: str, permission: permissions.P
 
 @ROUTES.add("POST", f"{_PATH}/channels/{{id}}", permissions.Permission.MANAGE_CHANNELS)
 async def submit_channel_changes(visit: visits.Visit) -> Reply:
-    """Changes the settings that differ from what they were; other addresses may need a second person."""
+    """Changes the settings that differ from what they were; another address of an acquirer needs a fresh factor,
+    and may need a second person."""
     channel = _get_channel(visit, visit.names[0], permissions.Permission.MANAGE_CHANNELS)
+    shown = {field["name"]: field["value"] for fields in _list_fields(channel).values() for field in fields}
     sent = {name: value.strip() for name, value in visit.request.pairs}
-    changes = channels.read_channel_changes(channel, sent)
+    changes = channels.read_channel_changes(
+        channel, {name: value for name, value in sent.items() if value != shown.get(name)}
+    )
+    for name, value in changes.items():
+        if _HIDDEN in value:
+            raise visits.refuse_field(name, "write the user and password of the address again, they are not shown")
     back = f"{visit.base}/account/channels/{channel.id}"
     if not changes:
         return visit.go(back, "Nothing was changed.")
@@ -100,13 +108,15 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
     fields = {"channel": channel.id, **changes}
     if not channels.changes_routing(changes):
         return visit.go(back, await change_channel.run(visit, fields))
+    if not sign_in.is_confirmed(visit.app, visit.session):
+        return visits.ask_to_confirm(back)
     return await approvals.perform(
         visit,
         change_channel,
         fields,
         back=back,
         subject=channel.id,
-        # The second person has to know the new address, and nobody the password in it.
+        # The second person has to know the new address.
         summary=f"set {', '.join(f'{name} to {_hide_login(text)}' for name, text in changes.items())} of the channel "
         f"'{channel.name}'",
         channel_id=channel.id,
@@ -114,7 +124,8 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
 
 
 def _hide_login(text: str) -> str:
-    return re.sub("//[^/@]*@", "//", text)
+    """Hides the user and the password of an address, which nobody needs to see again."""
+    return re.sub("//[^/@]*@", _HIDDEN, text)
 
 
 @approvals.declare_action("change channel", permissions.ApprovalKind.ROUTING, permissions.Permission.MANAGE_CHANNELS)

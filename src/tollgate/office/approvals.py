@@ -9,11 +9,12 @@ from enum import StrEnum
 import msgspec
 
 from tollgate.catalog import audit_actions, limits, permissions
+from tollgate.office import form_keys
 from tollgate.office.visits import OF_MERCHANT, OfficeRoutes, Visit, make_not_found, refuse_field
 from tollgate.operations.approvals import needs_approval
 from tollgate.payments.users import Approval, ApprovalState, may
 from tollgate.store import users
-from tollgate.values import Refusal, make_id
+from tollgate.values import Refusal
 from tollgate.web.request import Reply
 
 ROUTES = OfficeRoutes()
@@ -65,22 +66,26 @@ async def perform(
 ) -> Reply:
     """Runs an action at once, or asks a second person first. Either way the user is led to `back` and told.
 
-    amount: hundredths, for actions whose row has a limit. fields: they are stored in clear, so no secret may be one.
+    amount: hundredths, for actions whose row has a limit. fields: they are stored in clear, so no secret may be one;
+    with `key`, the key of the form, a second person is asked once for it.
     channel_id: what the action is about; without it `channels` of the fields, and without those the whole merchant.
     """
     if not needs_approval(visit.app.four_eyes, action.kind, amount):
         return visit.go(back, await action.run(visit, fields))
-    now = visit.app.clock.now()
+    merchant_id, key = visit.get_merchant().id, fields.get("key") or form_keys.make_form_key(visit)
+    approval_id = form_keys.derive_id(visit, action.name, key)
+    if await users.find_approval(visit.app.database, merchant_id, approval_id) is not None:
+        return visit.go(back, form_keys.SENT_BEFORE)
     approval = Approval(
-        merchant_id=visit.get_merchant().id,
-        id=make_id(visit.app.random_bytes),
+        merchant_id=merchant_id,
+        id=approval_id,
         channel_id=channel_id,
         action=action.name,
         subject=subject,
         summary=summary,
         fields=dict(fields),
         requested_by=visit.user.name,
-        requested_at=now,
+        requested_at=visit.app.clock.now(),
     )
     await visit.record(audit_actions.AuditAction.APPROVAL_REQUESTED, subject, action=action.name, summary=summary)
     await users.insert_approval(visit.app.database, approval)
@@ -146,7 +151,7 @@ def _may_decide(visit: Visit, approval: Approval) -> bool:
     )
 
 
-@ROUTES.add("POST", f"{_PATH}/{{id}}", permissions.Permission.APPROVE)
+@ROUTES.add("POST", f"{_PATH}/{{id}}", permissions.Permission.APPROVE, needs_confirmation=True)
 async def decide(visit: Visit) -> Reply:
     """Grants or declines a request of another user, or carries out again what was granted and cut off.
 

@@ -29,7 +29,7 @@ class Dispute(msgspec.Struct, frozen=True):
 
     place: Place
     payment: Payment | None
-    """None if the row is not what the gateway wrote."""
+    """It is None if the row is not what the gateway wrote."""
     evidence: int
     is_open: bool = False
     """It was not reversed, or not all of it."""

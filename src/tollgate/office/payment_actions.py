@@ -8,19 +8,19 @@ from collections.abc import Mapping
 import msgspec
 import orjson
 
-from tollgate.catalog import audit_actions, limits, payment_types, permissions, results
+from tollgate.catalog import audit_actions, payment_types, permissions, results
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.follow_ups import read_follow_up, spell_follow_up
 from tollgate.flows.follow_up import decide, follow_up
-from tollgate.office import approvals, chains, showing, visits
+from tollgate.office import approvals, chains, form_keys, showing, visits
 from tollgate.operations import charging, idempotency
 from tollgate.operations.app import Call
 from tollgate.payments import chain, order
 from tollgate.payments.following import FOLLOWINGS
 from tollgate.payments.payment import IdempotencyKey, Payment, State
 from tollgate.payments.users import find_refund_limit
-from tollgate.store import payments, users
-from tollgate.values import make_id, make_short_id
+from tollgate.store import payments
+from tollgate.values import make_short_id
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()
@@ -170,11 +170,8 @@ async def _read(visit: visits.Visit, row: ActionRow, payment_id: str, sent: Mapp
     pairs = spell_follow_up(row.payment_type, found.payment, amount, is_final=bool(sent.get("final")))
     fields = read_fields(pairs, app.make_situation("follow_up", found.channel))
     request = read_follow_up(fields, found.channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
-    # The key of the form: whoever sends it twice, by a double click or a reload, does it once.
-    name = f"office-{sent.get('key', '')}"
+    name = f"office-{form_keys.check_form_key(sent['key'])}"
     key = idempotency.make_idempotency_key(app, name, found.channel, "POST", f"/v1/payments/{found.payment.id}", fields)
-    if key is None or not sent.get("key", "").isalnum() or len(name) > limits.LIMITS.idempotency_key_length_max:
-        raise visits.refuse_field("key", "is missing: open the page again")
     return _Wanted(row=row, found=found, fields=fields, request=request, key=key)
 
 
@@ -232,8 +229,8 @@ async def _act(visit: visits.Visit, word: str) -> Reply:
     sent |= {"action": word, "payment": visit.names[0]}
     wanted = await _read(visit, row, visit.names[0], sent)
     back = f"{visit.base}{wanted.found.path}"
-    if await idempotency.find_earlier_answer(visit.app, wanted.key) is not None or await _is_asked(visit, sent["key"]):
-        return visit.go(back, "This form was sent before, and is not carried out twice.")
+    if await idempotency.find_earlier_answer(visit.app, wanted.key) is not None:
+        return visit.go(back, form_keys.SENT_BEFORE)
     wanted = await _plan(visit, wanted)
     if wanted.plan is None or wanted.plan.following.net >= 0:
         return visit.go(back, await run_follow_up(visit, sent))
@@ -247,17 +244,6 @@ async def _act(visit: visits.Visit, word: str) -> Reply:
         channel_id=wanted.found.channel.id,
         amount=_sum_earlier(wanted.found, wanted.plan) + wanted.plan.money.hundredths,
     )
-
-
-async def _is_asked(visit: visits.Visit, key: str) -> bool:
-    """Tells whether a second person was asked for this form before."""
-    known = await users.list_approvals(visit.app.database, visit.get_merchant().id, limits.LIMITS.approvals_shown)
-    return any(each.fields.get("key") == key for each in known)
-
-
-def make_form_key(visit: visits.Visit) -> str:
-    """Makes the key of a form, by which a form that is sent twice is recognized."""
-    return make_id(visit.app.random_bytes)
 
 
 @ROUTES.add("POST", f"{_PATH}/capture", permissions.Permission.CAPTURE)

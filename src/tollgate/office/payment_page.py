@@ -6,7 +6,17 @@ Actions are carried out by the modules beside this one.
 from tollgate.catalog import advice, limits, payment_types, permissions, results
 from tollgate.contract.payment_text import group_echo, render_curl, render_number
 from tollgate.flows.evidence import DISPUTES
-from tollgate.office import chain_picture, chains, disputes, payment_actions, recording, timeline, uploads, visits
+from tollgate.office import (
+    chain_picture,
+    chains,
+    disputes,
+    form_keys,
+    payment_actions,
+    recording,
+    timeline,
+    uploads,
+    visits,
+)
 from tollgate.payments.payment import Payment, State
 from tollgate.store import evidence
 from tollgate.web.request import Reply
@@ -56,7 +66,7 @@ async def show_payment(visit: visits.Visit) -> Reply:
         offers=await payment_actions.list_offers(visit, found),
         facts=await recording.list_facts(visit, found),
         reasons=recording.REASONS,
-        key=payment_actions.make_form_key(visit),
+        key=form_keys.make_form_key(visit),
         items=await timeline.list_items(visit, found),
         sees_messages=visit.may(permissions.Permission.VIEW_MESSAGES, found.channel.id),
         is_dispute=is_dispute,

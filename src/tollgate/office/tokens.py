@@ -12,10 +12,10 @@ from tollgate.catalog import audit_actions, permissions
 from tollgate.catalog.scopes import SCOPE_ROWS
 from tollgate.contract.tokens import TokenTerms, read_overlap, read_token_terms
 from tollgate.flows import tokens
-from tollgate.office import approvals, visits
+from tollgate.office import approvals, form_keys, visits
 from tollgate.payments.merchants import Credential
 from tollgate.store.audit_log import list_last_times
-from tollgate.values import Instant, make_id, render_timestamp
+from tollgate.values import Instant, render_timestamp
 from tollgate.vault.tokens import open_token, show_token
 from tollgate.web.request import Reply
 
@@ -56,7 +56,12 @@ async def show_tokens(visit: visits.Visit) -> Reply:
 
 def _list_choices(visit: visits.Visit) -> dict[str, Any]:
     own = visit.list_channels(_MAY)
-    return {"scope_rows": SCOPE_ROWS, "channels": own, "names": {each.id: each.name for each in own}}
+    return {
+        "scope_rows": SCOPE_ROWS,
+        "channels": own,
+        "names": {each.id: each.name for each in own},
+        "key": form_keys.make_form_key(visit),
+    }
 
 
 @ROUTES.add("POST", _PATH, _MAY, needs_confirmation=True)
@@ -67,7 +72,7 @@ async def submit_token(visit: visits.Visit) -> Reply:
         "scopes": ",".join(_list_sent(visit, "scopes")),
         "channels": ",".join(_list_sent(visit, "channels")),
         "expires_days": visit.find("expires_days"),
-        "id": make_id(visit.app.random_bytes),
+        "key": form_keys.check_form_key(visit.find("key")),
     }
     terms = _read_terms(visit, fields)
     return await approvals.perform(
@@ -102,12 +107,13 @@ def _read_terms(visit: visits.Visit, fields: Mapping[str, str]) -> TokenTerms:
 @approvals.declare_action("make access token", permissions.ApprovalKind.TOKEN, _MAY)
 async def make_token(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes a token, which is shown on request and never told here."""
-    if await _is_made(visit, fields["id"]):
+    token_id = form_keys.derive_id(visit, make_token.name, fields["key"])
+    if await _is_made(visit, token_id):
         return "The access token had been made before. Show it when you need it."
     terms = _read_terms(visit, fields)
-    new = tokens.make_token(visit.app, visit.get_merchant().id, terms, fields["id"])
-    details = {name: text for name, text in fields.items() if name != "id"}
-    await visit.record(audit_actions.AuditAction.TOKEN_ADDED, fields["id"], **details)
+    new = tokens.make_token(visit.app, visit.get_merchant().id, terms, token_id)
+    details = {name: text for name, text in fields.items() if name != "key"}
+    await visit.record(audit_actions.AuditAction.TOKEN_ADDED, token_id, **details)
     await tokens.insert_token(visit.app, new)
     return f"The access token {terms.label or new.credential.id} was made. Show it when you need it."
 
@@ -201,7 +207,7 @@ async def submit_rotation(visit: visits.Visit) -> Reply:
         {
             "token": token.id,
             "overlap_hours": hours,
-            "new": make_id(visit.app.random_bytes),
+            "key": form_keys.check_form_key(visit.find("key")),
             "channels": ",".join(token.channel_ids),
         },
         back=f"{visit.base}/tokens",
@@ -213,11 +219,12 @@ async def submit_rotation(visit: visits.Visit) -> Reply:
 @approvals.declare_action("rotate access token", permissions.ApprovalKind.TOKEN, _MAY)
 async def rotate_token(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Makes the token that follows another."""
-    if await _is_made(visit, fields["new"]):
+    new_id = form_keys.derive_id(visit, rotate_token.name, fields["key"])
+    if await _is_made(visit, new_id):
         return "The access token had been rotated before. Show the new one when you need it."
     token = await _get_token(visit, fields["token"])
     await visit.record(audit_actions.AuditAction.TOKEN_ROTATED, token.id, hours=fields["overlap_hours"])
-    new = await tokens.rotate_token(visit.app, token, read_overlap(fields["overlap_hours"]), fields["new"])
+    new = await tokens.rotate_token(visit.app, token, read_overlap(fields["overlap_hours"]), new_id)
     return (
         f"The access token {new.credential.label or new.credential.id} follows the old one. Show it when you need it."
     )

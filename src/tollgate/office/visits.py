@@ -316,13 +316,18 @@ async def answer_visit(row: OfficeRow, handler: PageHandler, request: Request, a
         if row.permission is not None:
             visit.check(row.permission)
         if row.needs_confirmation and not sign_in.is_confirmed(app, visitor.session):
-            return see_other(f"{CONFIRM}?next={quote(_choose_return(visit, row))}")
+            return ask_to_confirm(_choose_return(visit, row))
         return await handler(visit)
     except Refusal as refusal:
         return _render_refusal(refusal, app, visit)
 
 
 _STAGE_PAGES = {users.Stage.SECOND_FACTOR: SECOND_FACTOR, users.Stage.SETTING_UP: SET_UP, users.Stage.SIGNED_IN: OFFICE}
+
+
+def ask_to_confirm(back: str) -> Reply:
+    """Leads to the page where a user gives a factor once more, and from there back."""
+    return see_other(f"{CONFIRM}?next={quote(back)}")
 
 
 def _choose_return(visit: Visit, row: OfficeRow) -> str:

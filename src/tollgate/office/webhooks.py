@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tollgate.catalog import audit_actions, permissions
 from tollgate.contract import webhooks as contract
 from tollgate.contract.fields import Pairs
-from tollgate.flows import webhooks
+from tollgate.flows import sign_in, webhooks
 from tollgate.office import approvals, visits
 from tollgate.operations.webhooks import open_webhook
 from tollgate.payments.webhooks import Webhook, WebhookState
@@ -145,6 +145,8 @@ async def submit_changes(visit: visits.Visit) -> Reply:
     webhook = await get_webhook(visit, visit.names[0])
     terms = contract.read_terms(_take_pairs(visit, is_new=False), is_new=False)
     changed = {name: value for name, value in terms.items() if getattr(webhook, name) != value}
+    if "url" in changed and not sign_in.is_confirmed(visit.app, visit.session):
+        return visits.ask_to_confirm(_make_path(visit, webhook))
     await _record(visit, webhook, "changed", terms=", ".join(changed))
     await webhooks.change_webhook(visit.app, webhook, **changed)
     await visit.app.merchants.refresh(visit.app.database)

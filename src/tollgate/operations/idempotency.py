@@ -98,10 +98,8 @@ class NotStarted(LookupError):
 
 
 def make_idempotency_key(
-    app: App, key: str | None, channel: Channel, method: str, path: str, fields: Fields
-) -> IdempotencyKey | None:
-    if key is None:
-        return None
+    app: App, key: str, channel: Channel, method: str, path: str, fields: Fields
+) -> IdempotencyKey:
     check_key(key, fields.values)
     parts = [method, path]
     for name, text in sorted(fields.values.items()):

@@ -231,7 +231,8 @@ async def forget_failures(db: database.Database, name_hash: str) -> None:
 # ---- what waits for a second person ----
 
 find_approval = APPROVALS.find
-_insert_approval = APPROVALS.insert()
+# A form that is sent twice at once asks once.
+_insert_approval = APPROVALS.insert(ignores_taken=True)
 _has_no_outcome = approvals.c.outcome == ""
 _decide_approval = APPROVALS.update(
     _has_no_outcome, seen=["state", "decided_at"], new=["state", "decided_by", "decided_at"]

@@ -20,7 +20,7 @@ REFERENCE = join_causes(
     Row("700.300.400", "The authorisation is too old to capture: authorise again."),
     Row("700.300.600", "The payment referred to was taken back in a dispute: nothing is left to refund or reverse."),
     Row("700.300.700", "Too late to reverse this payment: a sale can be refunded (RF), a hold ends by itself."),
-    Row("700.400.100", "Cannot capture or raise: too little is left, or it is over (FINAL, their number, reversed)."),
+    Row("700.400.100", "The authorisation cannot be captured or raised: too little of it is left, or it has ended."),
     Row("700.400.200", "Cannot refund: more than is left to give back, reversed, or refunds are over (FINAL)."),
     Row("700.400.300", "Cannot reverse: refunded or reversed before, or the amount is not the open rest."),
     Row("700.400.400", "Cannot record the dispute: there is one already, or it is about more than the payment."),
