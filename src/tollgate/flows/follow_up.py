@@ -21,11 +21,16 @@ from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Partner
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
+from tollgate.store import payments
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.values import Conflict, Money, PaymentId, Refusal
 
 
-async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> Answer:
+async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judged: Payment | None = None) -> Answer:
+    """Carries a follow-up out, once for its Idempotency-Key.
+
+    judged: the first payment of the chain that the caller has judged; if the chain has grown since, nothing is done.
+    """
     channel, idempotency_key = call.channel, call.idempotency_key
 
     async def attempt() -> Answer | None:
@@ -34,10 +39,16 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
         context = await charging.read_own_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
         await accounts.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
+        if judged is not None and judged.balance.chain_length != context.first.balance.chain_length:
+            raise Conflict(
+                get_result(codes.REQUEST_IN_PROGRESS), "something else was done with the payment at the same time"
+            )
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
         started = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
         unit = charging.start_writes(started, context, decision, idempotency_key)
+        if judged is not None:
+            unit = [*payments.hold_chain_writes(judged), *unit]
         if not await app.database.write(unit, label="follow-up started"):
             # Another follow-up changed the balance between reading and writing, so it is decided again.
             return None

@@ -202,7 +202,8 @@ async def run_follow_up(visit: visits.Visit, sent: Mapping[str, str]) -> str:
     wanted = await _plan(visit, wanted)
     await visit.record(row.audit, found.payment.id, summary=wanted.summary)
     call = Call(found.channel, f"{found.channel.id}_{visit.request.trace}", wanted.key)
-    answer = await follow_up(visit.app, wanted.request, found.payment.id, call)
+    # What was given back before was added up for the limits, so nothing may come between.
+    answer = await follow_up(visit.app, wanted.request, found.payment.id, call, judged=found.chain[0])
     result = orjson.loads(answer.body)["result"]
     return f"{wanted.summary[:1].upper()}{wanted.summary[1:]}: {result['code']} {result['description']}"
 

@@ -104,6 +104,9 @@ def balance_change_writes(merchant_id: MerchantId, balance_change: BalanceChange
     return _balance_change.by_key(merchant_id, balance_change.payment_id, **params)
 
 
+hold_chain_writes = PAYMENTS.update(seen=["chain_length"], chain_length=payments.c.chain_length)
+"""Changes nothing; the unit is undone where the chain of a first payment has grown since it was read."""
+
 # ---- completing ----
 
 _is_waiting = payments.c.state + ZERO == sa.literal_column(str(int(State.WAITING)), type_=payments.c.state.type)

@@ -57,11 +57,11 @@ async def follow(
     *,
     idempotency_key: IdempotencyKey | None = None,
     channel: Channel = CHANNEL,
+    judged: Payment | None = None,
     **changes: Any,
 ) -> Answer:
-    return await follow_up(
-        app, make_request(payment_type, amount, **changes), named.id, Call(channel, "ndc", idempotency_key)
-    )
+    request = make_request(payment_type, amount, **changes)
+    return await follow_up(app, request, named.id, Call(channel, "ndc", idempotency_key), judged)
 
 
 async def happen(

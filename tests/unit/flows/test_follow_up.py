@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import sys
@@ -43,11 +44,8 @@ pytestmark = pytest.mark.anyio
 
 
 def make_key(app: App, named_id: str, **values: str) -> IdempotencyKey:
-    idempotency_key = make_idempotency_key(
-        app, "key", CHANNEL, "POST", f"/v1/payments/{named_id}", Fields(values, frozenset(), {})
-    )
-    assert idempotency_key is not None
-    return idempotency_key
+    fields = Fields(values, frozenset(), {})
+    return make_idempotency_key(app, "key", CHANNEL, "POST", f"/v1/payments/{named_id}", fields)
 
 
 async def test_it_is_written_and_its_amount_reserved_before_it_is_sent(app: App, wire: ScriptedWire) -> None:
@@ -311,3 +309,26 @@ async def test_whoever_asks_in_vain_again_and_again_leaves_room_for_what_may_be(
 
 def replace_limits(**changes: int) -> Limits:
     return dataclasses.replace(LIMITS, **changes)
+
+
+async def test_of_two_refunds_of_a_chain_that_both_judged_one_is_made(app: App) -> None:
+    named = await begin(app, "DB")
+    judged = (await read_chain(app, named))[0]
+
+    made = await asyncio.gather(
+        *(follow(app, named, "RF", 1_000, judged=judged) for _ in range(2)), return_exceptions=True
+    )
+
+    assert [isinstance(each, Conflict) for each in made].count(True) == 1
+    assert [row.payment_type for row in await read_chain(app, named)] == ["DB", "RF"]
+
+
+async def test_a_refund_is_refused_if_the_chain_has_grown_since_it_was_judged(app: App) -> None:
+    named = await begin(app, "DB")
+    judged = (await read_chain(app, named))[0]
+    await follow(app, named, "RF", 1_000)
+
+    with pytest.raises(Conflict, match="800.600.100"):
+        await follow(app, named, "RF", 1_000, judged=judged)
+
+    assert len(await read_chain(app, named)) == 2

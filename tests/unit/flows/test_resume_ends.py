@@ -49,7 +49,6 @@ def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
 
 def make_key(app: App) -> IdempotencyKey:
     idempotency_key = make_idempotency_key(app, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
-    assert idempotency_key is not None
     return idempotency_key
 
 
