@@ -32,15 +32,15 @@ TIMEOUT_crash := 1800
 
 # How a suite is shared out to processes. Files of api, browser and crash stay whole, because their tests share what they
 # prepared; tests of property are dealt out one by one, because the longest stand side by side. Tidy would gather its tests
-# twice for nothing. Where tests wait for deadlines and for other processes, there are more processes than cores; crash
-# begins with the files whose tests are few and long.
+# twice for nothing. Where tests wait for deadlines and for other processes, there are more processes than cores. Files
+# begin in the order of `tests/conftest.py`, the longest first.
 # All of them must find the same tests under the same names, and a set in a name is spelled in the order of its hashes.
 SAME_NAMES := PYTHONHASHSEED=0
 FLAGS_unit := -n 2
 FLAGS_property := -n 2 --dist loadgroup
 FLAGS_databases := -n 2
-FLAGS_api := -n 4 --dist loadfile
-FLAGS_browser := -n 3 --dist loadfile
+FLAGS_api := -n 4 --dist loadfile --no-loadscope-reorder
+FLAGS_browser := -n 3 --dist loadfile --no-loadscope-reorder
 FLAGS_crash := -n 6 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup serve test check prove bench docs crashes screenshots lock clean machine node $(addprefix test-,$(SUITES))

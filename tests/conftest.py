@@ -20,6 +20,15 @@ DISK = "DISK_TMPDIR"
 _AT_EXIT: list[Cleanup] = []
 """Kept, and never finished here: at the exit of this process others still remove files of their own."""
 
+LONGEST = (
+    "test_office_crashes", "test_follow_up_crashes", "test_load", "test_background_crashes", "test_method_crashes",
+    "test_payment_crashes",
+    "test_office_pages", "test_shop", "test_payment_links", "test_widget_accordion", "test_widget_interruptions",
+    "test_webhook_deliveries", "test_webhook_processes", "test_nothing_at_rest", "test_parallel_follow_ups",
+    "test_sandbox_commands", "test_additions", "test_office_matrix", "test_office_hostile_values", "test_processes",
+)  # fmt: skip
+"""Files that stay whole and take long: they begin first, so that no process works on one while the others are idle."""
+
 # Derandomized, so that a run of the suites is the same everywhere; `make prove` draws afresh and much longer.
 settings.register_profile(
     "test", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -38,6 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
     cleanup.start()
     _AT_EXIT.append(cleanup)
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
 
 
 @pytest.fixture(scope="session")

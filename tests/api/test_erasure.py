@@ -30,8 +30,6 @@ from tollgate.store.schema import METADATA
 from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId, make_id
 
-pytestmark = pytest.mark.both_databases
-
 SHOP = "https://shop.example/back"
 
 
@@ -102,6 +100,7 @@ def expect_clean(gateway: GatewayProcess) -> None:
     assert "all is well" in gateway.run("verify", "--quiet").stdout
 
 
+@pytest.mark.both_databases
 def test_nothing_names_the_person_afterwards_and_the_ledger_stays(gateway: GatewayProcess, client: Client) -> None:
     person = make_person()
     mark = get_mark(person)
@@ -160,6 +159,7 @@ def test_a_payment_stands_for_the_person_it_names(gateway: GatewayProcess, clien
     assert list_places(gateway, get_mark(person)) == set()
 
 
+@pytest.mark.both_databases
 def test_an_open_authorization_is_postponed_until_it_is_reversed(gateway: GatewayProcess, client: Client) -> None:
     person = make_person()
     held = client.pay(paymentType="PA", **rename(person)).json["id"]
@@ -220,6 +220,7 @@ def take_steps(office: OfficeClient) -> str:
     return page
 
 
+@pytest.mark.both_databases
 def test_a_step_that_is_repeated_after_a_crash_finishes_the_work(gateway: GatewayProcess, client: Client) -> None:
     person = make_person()
     for _ in range(3):

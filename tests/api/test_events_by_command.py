@@ -26,8 +26,6 @@ from tollgate.cli.program import program
 from tollgate.store.opening import open_database
 from tollgate.store.replays import Replay, list_replays
 
-pytestmark = pytest.mark.both_databases
-
 EVENT_ID = re.compile(r"[0-9a-f]{16}8a[0-9a-f]{30}(\.[0-9]+)?")
 
 
@@ -105,6 +103,7 @@ def test_an_event_is_listed_and_shown_with_its_attempts(
     assert f"  > webhook-id: {got.event_id}" in text
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("hook")
 def test_a_list_is_filtered_and_newest_first(
     gateway: GatewayProcess, client: Client, merchant_id: str, receiver: Receiver
@@ -122,6 +121,7 @@ def test_a_list_is_filtered_and_newest_first(
     assert f"{second.event_id}  " in run_command(gateway, "events", "list", "--merchant", merchant_id)
 
 
+@pytest.mark.both_databases
 def test_an_event_is_sent_again_under_its_id_as_a_replay(
     gateway: GatewayProcess, client: Client, hook: dict[str, str], receiver: Receiver
 ) -> None:

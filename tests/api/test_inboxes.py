@@ -24,8 +24,6 @@ from tollgate.store.webhooks import delete_webhook, find_webhook, list_all_webho
 from tollgate.values import MerchantId
 from tollgate.wiring import open_app
 
-pytestmark = pytest.mark.both_databases
-
 FIRST_PAUSE_S = 60
 """A failed delivery is tried again after a minute."""
 HTML = {"Accept": "text/html"}

@@ -28,8 +28,6 @@ from postgres import PostgresCluster
 from tollgate.store.database import Database
 from tollgate.store.statements import Statement
 
-pytestmark = pytest.mark.both_databases
-
 CVV = "7319"
 PAYMENTS_WITH_CVV = 120
 VISA, MASTER, AMEX, CHALLENGED = "4539578763621486", "5425233430109903", "374245455400126", "4711100000000000"

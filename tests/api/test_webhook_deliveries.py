@@ -21,8 +21,6 @@ from tollgate.payments.webhooks import DeliveryState, WebhookState
 from tollgate.store.events import Event
 from tollgate.values import DAY, HOUR, MINUTE, SECOND
 
-pytestmark = pytest.mark.both_databases
-
 LADDER = [minutes * MINUTE for minutes in (1, 2, 4, 8, 15, 30, 60)] + [DAY] * 29
 """The pauses before each retry until the event is given up."""
 
@@ -69,6 +67,7 @@ def find_event(endpoint: Endpoint, payment_id: str) -> Event:
 # ---- arriving ----
 
 
+@pytest.mark.both_databases
 def test_an_event_arrives_with_what_a_read_answers(own: GatewayProcess, shop: Client, receiver: Receiver) -> None:
     endpoint = listen(own, shop, receiver)
 
@@ -88,6 +87,7 @@ def test_an_event_arrives_with_what_a_read_answers(own: GatewayProcess, shop: Cl
     assert (attempt.status, attempt.answer, attempt.failure) == (200, b"thank you", "")
 
 
+@pytest.mark.both_databases
 def test_a_failed_event_comes_again_with_the_same_id_and_an_iv_of_its_own(
     own: GatewayProcess, shop: Client, receiver: Receiver
 ) -> None:
@@ -179,6 +179,7 @@ def test_an_event_that_nobody_hears_is_tried_for_thirty_days(
 # ---- order ----
 
 
+@pytest.mark.both_databases
 def test_an_ordered_endpoint_gets_the_result_after_the_event_that_it_was_open(
     own: GatewayProcess, shop: Client, receiver: Receiver
 ) -> None:
@@ -213,6 +214,7 @@ def restart_with(own: GatewayProcess, endpoint: Endpoint, state: WebhookState) -
     own.start()
 
 
+@pytest.mark.both_databases
 def test_what_happens_during_a_pause_is_delivered_after_it(
     own: GatewayProcess, shop: Client, receiver: Receiver
 ) -> None:
