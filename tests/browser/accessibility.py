@@ -11,7 +11,7 @@ from playwright.sync_api import Frame, Page, ViewportSize
 _OPTIONS = {"resultTypes": ["violations"], "iframes": False, "preload": False}
 _RUN = "async ([context, options]) => (await axe.run(context.length ? context : document, options)).violations"
 
-WIDE, NARROW = ViewportSize(width=1200, height=800), ViewportSize(width=380, height=800)
+WIDE, NARROW = ViewportSize(width=1200, height=800), ViewportSize(width=320, height=800)
 _CONTRAST = "color-contrast"
 _OPEN = "() => { for (const each of document.querySelectorAll('main details')) each.open = true; }"
 _OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
