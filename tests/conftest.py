@@ -6,6 +6,7 @@ A suite's own fixtures stay there.
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 def pytest_configure(config: pytest.Config) -> None:
     """Every temporary file of a run goes to one folder; processes that share the run get it by their environment."""
+    # A shell starts what runs in its background with interrupts ignored, and whatever tests start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         end_with_parent()
         return
