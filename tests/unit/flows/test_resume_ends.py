@@ -48,8 +48,7 @@ def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
 
 
 def make_key(app: App) -> IdempotencyKey:
-    idempotency_key = make_idempotency_key(app, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
-    return idempotency_key
+    return make_idempotency_key(app, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
 
 
 async def wait_until_end(shopper: Shopper, *, less: int = 0) -> None:
