@@ -136,7 +136,7 @@ def test_the_login_in_an_address_is_never_shown_again_and_stays_until_it_is_repl
     office.post(f"{office.base}/account/channels", {"name": "With a login"})
     path = office.path
     entity_id = path.rpartition("/")[2]
-    office.post(path, {"test_url": "https://shop:s3cret@acquirer.example/in"})
+    office.post(path, {"test_url": "https://shop:p@s3cret@acquirer.example/in"})
     page = office.get(path).body.decode()
     assert 'value="https://***@acquirer.example/in"' in page
     assert "s3cret" not in page

@@ -89,8 +89,10 @@ def _get_channel(visit: visits.Visit, channel_id: str, permission: permissions.P
 
 @ROUTES.add("POST", f"{_PATH}/channels/{{id}}", permissions.Permission.MANAGE_CHANNELS)
 async def submit_channel_changes(visit: visits.Visit) -> Reply:
-    """Changes the settings that differ from what they were; another address of an acquirer needs a fresh factor,
-    and may need a second person."""
+    """Changes the settings that differ from what they were.
+
+    Another address of an acquirer needs a fresh factor, and may need a second person.
+    """
     channel = _get_channel(visit, visit.names[0], permissions.Permission.MANAGE_CHANNELS)
     shown = {field["name"]: field["value"] for fields in _list_fields(channel).values() for field in fields}
     sent = {name: value.strip() for name, value in visit.request.pairs}
@@ -125,7 +127,7 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
 
 def _hide_login(text: str) -> str:
     """Hides the user and the password of an address, which nobody needs to see again."""
-    return re.sub("//[^/@]*@", _HIDDEN, text)
+    return re.sub("//[^/?#]*@", _HIDDEN, text)
 
 
 @approvals.declare_action("change channel", permissions.ApprovalKind.ROUTING, permissions.Permission.MANAGE_CHANNELS)
