@@ -15,6 +15,7 @@ from tollgate.store.merchants import (
     insert_channel,
     insert_credential,
     insert_merchant,
+    list_credentials,
     load_merchants,
     revoke_credential,
     rewrap_token,
@@ -101,6 +102,14 @@ async def test_two_credentials_never_share_a_token(db: Database) -> None:
 
     with pytest.raises(Unwritable):
         await insert_credential(db, msgspec.structs.replace(TOKEN, id="c2"))
+
+
+async def test_a_credential_that_is_made_twice_under_its_id_stays_the_first(db: Database) -> None:
+    await insert_credential(db, TOKEN)
+    await insert_credential(db, msgspec.structs.replace(TOKEN, token_hash=b"another", label="second"))
+
+    [kept] = await list_credentials(db)
+    assert kept == TOKEN
 
 
 async def test_a_setting_is_put_replaced_and_read(db: Database) -> None:

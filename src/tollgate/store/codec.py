@@ -156,14 +156,19 @@ class Codec(Generic[T]):
 
     # ---- writing ----
 
-    def insert(self, *more: str, ignores_taken: bool = False, **fixed: Any) -> Insert[T]:
+    def insert(
+        self, *more: str, ignores_taken: bool = False, ignores_taken_key: bool = False, **fixed: Any
+    ) -> Insert[T]:
         """Inserts a struct, columns that are no members of it, and others that are the same in every row.
 
-        With `ignores_taken`, a row whose key is taken is not written, and that is no fault.
+        With `ignores_taken`, a row that breaks a unique index is not written, and that is no fault; with
+        `ignores_taken_key`, only where it is the index of the primary key.
         """
         values = {name: sa.bindparam(name) for name in (*self.names, *more)} | fixed
-        if ignores_taken:
-            return Insert(self, Statement(insert(self.table).values(values).on_conflict_do_nothing()))
+        if ignores_taken or ignores_taken_key:
+            index = list(self.table.primary_key) if ignores_taken_key else None
+            ignoring = insert(self.table).values(values).on_conflict_do_nothing(index_elements=index)
+            return Insert(self, Statement(ignoring))
         return Insert(self, Statement(sa.insert(self.table).values(values)))
 
     def update(self, *guards: Any, seen: Sequence[str] = (), new: Sequence[str] = (), **values: Any) -> Change[T]:

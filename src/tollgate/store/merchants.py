@@ -44,7 +44,7 @@ list_credentials = CREDENTIALS.make_list("created_at", "id")
 list_wallet_keys = WALLET_KEYS.make_list("created_at", "id")
 _insert_merchant, _insert_channel = MERCHANTS.insert(), CHANNELS.insert()
 # A form that is sent twice at once makes one token.
-_insert_credential, _insert_wallet_key = CREDENTIALS.insert(ignores_taken=True), WALLET_KEYS.insert()
+_insert_credential, _insert_wallet_key = CREDENTIALS.insert(ignores_taken_key=True), WALLET_KEYS.insert()
 _update_channel = CHANNELS.update(
     new=[name for name in CHANNELS.names if name not in {"id", "merchant_id", "created_at"}]
 )
