@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 
-from api.merchants import add_merchant, run_command
+from api.merchants import run_command
 from api.recording import RecordingAcquirer
-from api.secure import SecureClient, SecureGateway, make_certificate
-from api.test_live_host import make_keys, make_variables
 from gateway import Client
-from office_client import OfficeClient
+from live_office import LiveOffice, open_live_office
 from office_pages import choose_password, find_id, make_next_code, read_key, read_totp, set_up_totp
 from office_users import PASSWORD, add_user, list_audit
-from ports import find_free_port
 from postgres import PostgresCluster
 from tollgate.catalog.permissions import Role
 
@@ -24,37 +20,13 @@ NEW = "quite another password"
 COOKIE = "__Host-tollgate-office"
 
 
-@dataclass(frozen=True)
-class LiveOffice:
-    gateway: SecureGateway
-    client: SecureClient
-
-    def open(self, merchant_id: str = "") -> OfficeClient:
-        return OfficeClient(self.gateway.base_url, merchant_id, authority=self.client.authority)
-
-    def enter_as(self, role: Role) -> OfficeClient:
-        """Signs in a user who has set up a second factor, without which nobody is let in."""
-        user = add_user(self.gateway, role)
-        office = self.open(user.merchant_id)
-        office.sign_in(user.name, PASSWORD)
-        set_up_totp(office, "/office/set-up/totp")
-        return office
-
-
 @pytest.fixture(scope="module")
 def live(
     cluster: PostgresCluster, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LiveOffice]:
     folder = tmp_path_factory.mktemp("live_office")
-    certificate = make_certificate(folder / "tls")
-    gateway = SecureGateway(folder / "data", cluster.create_database(), is_cold=True)
-    gateway.environment = make_variables(certificate, make_keys(folder / "keys"), find_free_port())
-    run_command(gateway, "migrate")
-    known = add_merchant(gateway, "Live shop")
-    run_command(gateway, "channel", "set", known.entity_id, "--live-url", acquirer.url)
-    with gateway:
-        client = SecureClient(gateway.base_url, known.token, known.entity_id, authority=certificate.authority)
-        yield LiveOffice(gateway, client)
+    with open_live_office(folder, cluster.create_database(), acquirer.url) as office:
+        yield office
 
 
 def test_the_first_user_of_a_live_host_chooses_a_password_and_sets_up_a_second_factor(live: LiveOffice) -> None:

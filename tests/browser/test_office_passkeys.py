@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from browser.accessibility import list_violations
+from browser.accessibility import list_faults
 from browser.conftest import OpenContext, Shoot
 from browser.watching import Watch
 from gateway import GatewayProcess
@@ -93,15 +93,31 @@ def person(gateway: GatewayProcess, open_context: OpenContext, request: pytest.F
     return person
 
 
+def test_who_is_not_signed_in_yet_is_kept_out_by_no_page(
+    gateway: GatewayProcess, open_context: OpenContext, shoot: Shoot
+) -> None:
+    first = gateway.run("user", "add", "newcomer", "--role", "platform").stdout.strip()
+    person = Person(open_context().new_page(), gateway.base_url, "newcomer")
+    person.page.goto(f"{person.office}/sign-in")
+    faults = list_faults(person.page)
+    shoot(person.page, "office-sign-in")
+    person.sign_in(first)
+    expect(person.page.get_by_label("New password", exact=True)).to_be_visible()
+    faults += list_faults(person.page)
+    shoot(person.page, "office-set-up")
+    assert faults == []
+
+
 def test_a_passkey_is_the_second_factor_and_confirms_who_is_there(person: Person, shoot: Shoot) -> None:
     page = person.page
+    faults = list_faults(page)
     shoot(page, "office-recovery-codes")
     page.get_by_role("link", name="I have kept them").click()
     expect(page.get_by_text("Phone", exact=True)).to_be_visible()
     person.sign_out()
     person.sign_in()
     expect(page.get_by_role("heading", name="Second factor")).to_be_visible()
-    assert list_violations(page) == []
+    assert faults + list_faults(page) == []
     shoot(page, "office-second-factor")
     page.get_by_role("button", name="Use a passkey").click()
     page.wait_for_url(f"{person.office}/profile")
