@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from api.recording import ACQUIRER_TIMEOUT_S, RecordingAcquirer
-from api.server import SharedServer
+from api.server import SharedServer, open_own_server
 from gateway import Client, GatewayProcess
 from office_client import OfficeClient, enter_office
 from postgres import PostgresCluster
@@ -84,12 +84,8 @@ def own_server(
     request: pytest.FixtureRequest, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SharedServer]:
     """For a file that moves the clock or verifies its store: others change rows on the servers that all share."""
-    database = ""
-    if request.param == "postgresql":
-        cluster: PostgresCluster = request.getfixturevalue("cluster")
-        database = cluster.create_database()
-    with GatewayProcess(tmp_path_factory.mktemp("own"), database) as gateway:
-        yield SharedServer(gateway, acquirer)
+    with open_own_server(request, tmp_path_factory.mktemp("own"), acquirer) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 
 from api.merchants import add_channel, run_command, wait_until
 from api.recording import RecordingAcquirer
-from api.server import SharedServer
+from api.server import SharedServer, open_own_server
 from api.traces import collect, spell_number
 from gateway import Answer, Client, GatewayProcess
 from postgres import PostgresCluster
@@ -34,12 +34,8 @@ def server(
     request: pytest.FixtureRequest, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SharedServer]:
     """A server of their own: tokens live by the clock, which other tests move on the servers that all share."""
-    database = ""
-    if request.param == "postgresql":
-        cluster: PostgresCluster = request.getfixturevalue("cluster")
-        database = cluster.create_database()
-    with GatewayProcess(tmp_path_factory.mktemp("wallets"), database) as gateway:
-        yield SharedServer(gateway, acquirer)
+    with open_own_server(request, tmp_path_factory.mktemp("wallets"), acquirer) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
