@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from tollgate.catalog import payment_types, results
-from tollgate.office.showing import get_tone
 from tollgate.payments.payment import Payment
+from tollgate.web.pages.showing import get_tone
 
 BOX_WIDTH, BOX_HEIGHT = 168, 64
 _GAP_X, _GAP_Y, _EDGE = 56, 20, 2

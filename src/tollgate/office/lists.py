@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from tollgate.catalog import limits, permissions
-from tollgate.office import bank_files, checkouts, registrations, schedules, showing, visits
+from tollgate.office import bank_files, checkouts, registrations, schedules, visits
 from tollgate.payments import checkout, registration, reporting, schedule
 from tollgate.store import listings
 from tollgate.store.bank_files import BankFile
 from tollgate.store.schedules import list_schedules
 from tollgate.values import hide_checkout_ids
+from tollgate.web.pages import showing
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()

@@ -11,9 +11,10 @@ import msgspec
 from tollgate.catalog import limits, payment_types, permissions, results
 from tollgate.contract.search_words import begin_day
 from tollgate.flows.overview import Figures, group_tallies, is_approved, is_incoming, sum_payments
-from tollgate.office import charts, payment_queries, showing, visits
+from tollgate.office import charts, payment_queries, visits
 from tollgate.store.search_index import HourTally
 from tollgate.values import DAY, HOUR, Instant, to_datetime
+from tollgate.web.pages import showing
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()

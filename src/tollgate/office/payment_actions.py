@@ -12,7 +12,7 @@ from tollgate.catalog import audit_actions, payment_types, permissions, results
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.follow_ups import read_follow_up, spell_follow_up
 from tollgate.flows.follow_up import decide, follow_up
-from tollgate.office import approvals, chains, form_keys, showing, visits
+from tollgate.office import approvals, chains, form_keys, visits
 from tollgate.operations import charging, idempotency
 from tollgate.operations.app import Call
 from tollgate.payments import chain, order
@@ -21,6 +21,7 @@ from tollgate.payments.payment import IdempotencyKey, Payment, State
 from tollgate.payments.users import find_refund_limit
 from tollgate.store import payments
 from tollgate.values import make_short_id
+from tollgate.web.pages import showing
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()

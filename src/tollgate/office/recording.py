@@ -11,9 +11,10 @@ from tollgate.catalog import audit_actions, payment_types, permissions, results
 from tollgate.contract.record_lines import NOTICES, LineFault, RecordLine, read_fact, read_record_lines
 from tollgate.flows import record
 from tollgate.flows.record import LineReport, LineResult, PlannedLine
-from tollgate.office import approvals, chains, showing, uploads, visits
+from tollgate.office import approvals, chains, uploads, visits
 from tollgate.operations.approvals import needs_approval
 from tollgate.payments.following import SYSTEM_ONLY
+from tollgate.web.pages import showing
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()

@@ -13,7 +13,7 @@ import orjson
 from tollgate.catalog import brands, limits, payment_types, permissions, results
 from tollgate.connectors.masking import mask_text
 from tollgate.contract.payment_text import list_proof
-from tollgate.office import chains, showing, visits
+from tollgate.office import chains, visits
 from tollgate.operations.journal import MESSAGE
 from tollgate.operations.routes import find_address
 from tollgate.payments import completion, webhooks
@@ -21,6 +21,7 @@ from tollgate.payments.payment import Payment
 from tollgate.store import audit_log, deliveries, events, journal, payments
 from tollgate.store.journal import JournalRow
 from tollgate.values import Instant, make_timed_id
+from tollgate.web.pages import showing
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,13 +15,14 @@ import msgspec
 from tollgate.catalog import audit_actions, codes, permissions, results
 from tollgate.flows import sign_in
 from tollgate.flows.sign_in import Origin, Visitor
-from tollgate.office import navigation, showing
+from tollgate.office import navigation
 from tollgate.operations import audit_log
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments import merchants, users
 from tollgate.values import Fault, Forbidden, Instant, InvalidParameters, NotFound, Refusal, Secret, to_instant
 from tollgate.vault import passwords
+from tollgate.web.pages import showing
 from tollgate.web.pages.rendering import Pages, StaticFiles
 from tollgate.web.request import Access, LargeBody, Reply, Request, RouteRow, see_other
 

@@ -4,7 +4,6 @@ The bytes must not depend on a host or a checkout: a shop holds the script again
 """
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -18,7 +17,7 @@ from tollgate.catalog import brand_rows, brands, codes, results
 from tollgate.flows.checkouts import find_promised_script
 from tollgate.operations.app import App
 from tollgate.values import NotFound
-from tollgate.web.pages import rendering, scripts
+from tollgate.web.pages import packing, rendering, scripts
 from tollgate.web.request import Access, Reply, Request, Routes
 from tollgate.widget.languages import ALIASES, LANGUAGES
 from tollgate.widget.marks import MARK_STYLE, MARKS
@@ -112,15 +111,13 @@ async def read_frame(request: Request, _app: App) -> Reply:
 STYLES = Path(__file__).parent / "styles"
 
 
-class Asset(msgspec.Struct, frozen=True):
-    body: bytes
-    gzipped: bytes
+class Asset(packing.PackedBody, frozen=True):
     content_type: bytes
 
 
 _FILES = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))} | {"marks.css": MARK_STYLE}
 ASSETS: Mapping[str, Asset] = {
-    name: Asset(body, gzip.compress(body, 9, mtime=0), rendering.CONTENT_TYPES[Path(name).suffix])
+    name: Asset(body, packing.pack(body), rendering.CONTENT_TYPES[Path(name).suffix])
     for name, body in sorted({**_FILES, **FRAME_ASSETS, **MARKS}.items())
 }
 
@@ -128,9 +125,7 @@ ASSETS: Mapping[str, Asset] = {
 PARTS_FOLDER = Path(__file__).parent / "parts"
 
 
-class Script(msgspec.Struct, frozen=True):
-    body: bytes
-    gzipped: bytes
+class Script(packing.PackedBody, frozen=True):
     integrity: str
     """The hash, as the integrity attribute of a script tag spells it."""
     version: str
@@ -138,7 +133,7 @@ class Script(msgspec.Struct, frozen=True):
 
 def make_script(body: bytes, version: str) -> Script:
     digest = base64.b64encode(hashlib.sha384(body).digest()).decode()
-    return Script(body, gzip.compress(body, 9, mtime=0), f"sha384-{digest}", version)
+    return Script(body, packing.pack(body), f"sha384-{digest}", version)
 
 
 def make_version(contents: Iterable[bytes]) -> str:
@@ -177,12 +172,8 @@ _JAVASCRIPT = rendering.CONTENT_TYPES[".js"]
 _CACHED_FOR_A_CHECKOUT = (b"cache-control", b"public, max-age=1800")
 _ASKED_AGAIN = (b"cache-control", b"no-cache")
 
-_PACKED_OR_NOT = (b"vary", b"accept-encoding")
-_REFUSED = re.compile(rb"q=0(\.0*)?")
 # A mark is a picture; opened as a page of its own it may do nothing.
 _NO_PAGE = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-
-Headers = tuple[tuple[bytes, bytes], ...]
 
 _VERSIONS = frozenset({SCRIPT.version, FRAME_VERSION})
 
@@ -206,8 +197,8 @@ def _serve(request: Request, script: Script) -> Reply:
     headers = ((b"etag", tag), _CACHED_FOR_A_CHECKOUT)
     known = request.headers.get(b"if-none-match", b"").split(b",")
     if tag in [each.strip().removeprefix(b"W/") for each in known]:
-        return Reply(304, b"", _JAVASCRIPT, (*headers, _PACKED_OR_NOT))
-    return _pack(request, script.body, script.gzipped, _JAVASCRIPT, headers)
+        return Reply(304, b"", _JAVASCRIPT, (*headers, packing.PACKED_OR_NOT))
+    return packing.reply_packed(request, script, _JAVASCRIPT, headers)
 
 
 @ROUTES.add("GET", "/v1/paymentWidgets/{version}/{name}", "payment_form_files", Access.OPEN, is_for_any_origin=True)
@@ -219,13 +210,4 @@ async def read_widget_asset(request: Request, _app: App) -> Reply:
         raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
     # A form from before a release still gets its files, but must not cache them under the older version.
     caching = rendering.CACHED_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
-    return _pack(request, asset.body, asset.gzipped, asset.content_type, (caching, _NO_PAGE))
-
-
-def _pack(request: Request, body: bytes, gzipped: bytes, content_type: bytes, headers: Headers) -> Reply:
-    headers = (*headers, _PACKED_OR_NOT)
-    accepted = request.headers.get(b"accept-encoding", b"").lower().replace(b" ", b"").split(b",")
-    codings = (coding.partition(b";") for coding in accepted)
-    if any(name == b"gzip" and not _REFUSED.fullmatch(weight) for name, _, weight in codings):
-        return Reply(200, gzipped, content_type, (*headers, (b"content-encoding", b"gzip")))
-    return Reply(200, body, content_type, headers)
+    return packing.reply_packed(request, asset, asset.content_type, (caching, _NO_PAGE))

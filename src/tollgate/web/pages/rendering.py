@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tollgate.catalog import codes, results, shape
 from tollgate.operations.app import App
 from tollgate.values import NotFound, RandomBytes
+from tollgate.web.pages.packing import PackedBody, pack, reply_packed
 from tollgate.web.pages.scripts import read_browser_file
 from tollgate.web.request import Access, Reply, Request, Routes
 
@@ -128,9 +128,8 @@ CACHED_FOR_GOOD = (b"cache-control", b"public, max-age=31536000, immutable")
 _HASH_LENGTH = 16
 
 
-class Asset(msgspec.Struct, frozen=True):
+class Asset(PackedBody, frozen=True, kw_only=True):
     path: str
-    body: bytes
     content_type: bytes
     hash: str
 
@@ -143,7 +142,13 @@ class StaticFiles:
         for path in sorted(folder.iterdir()):
             body = read_browser_file(path)
             digest = hashlib.sha256(body).hexdigest()[:_HASH_LENGTH]
-            assets[path.name] = Asset(f"{prefix}/{digest}/{path.name}", body, CONTENT_TYPES[path.suffix], digest)
+            assets[path.name] = Asset(
+                body,
+                pack(body),
+                path=f"{prefix}/{digest}/{path.name}",
+                content_type=CONTENT_TYPES[path.suffix],
+                hash=digest,
+            )
         self.assets: Mapping[str, Asset] = assets
 
     def get_path(self, name: str) -> str:
@@ -158,7 +163,7 @@ class StaticFiles:
             raise NotFound(results.get_result(codes.INVALID_REQUEST), "no such file")
         # A page from before a release still gets the file, but must not cache it under the hash of the older one.
         headers = (CACHED_FOR_GOOD,) if hash_asked == asset.hash else ()
-        return Reply(200, asset.body, asset.content_type, headers)
+        return reply_packed(request, asset, asset.content_type, headers)
 
 
 STATIC_FILES = StaticFiles(Path(__file__).parent / "assets", "/v1/static")

@@ -1,4 +1,4 @@
-"""Filters of the back office's templates: times, amounts, results and states as people read them.
+"""Filters of templates for merchants and developers: times, amounts, results and states as people read them.
 
 Nothing is looked up here but the meaning of result codes.
 """

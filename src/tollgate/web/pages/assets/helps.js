@@ -1,5 +1,5 @@
 // @ts-check
-// Small helps for the back office: times in the reader's zone, tables that sort, keys. Pages work without it.
+// Small helps for pages of merchants and developers: times in the reader's zone, tables that sort, keys. Pages work without it.
 
 for (const element of document.querySelectorAll("time[datetime]")) {
   const moment = new Date(element.getAttribute("datetime") ?? "");
