@@ -10,6 +10,7 @@ import msgspec
 
 from tollgate.config import Settings
 from tollgate.contract.answers import Envelope
+from tollgate.docs.routes import ROUTES as DOCS_ROUTES
 from tollgate.office.routes import ROUTES as OFFICE_ROUTES
 from tollgate.operations import approvals, build_number
 from tollgate.operations.app import App
@@ -149,7 +150,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
 
 
 def join_routes(settings: Settings) -> tuple[request.RouteRow, ...]:
-    rows = (*ROUTES, *routes.ROUTES, *OFFICE_ROUTES)
+    rows = (*ROUTES, *routes.ROUTES, *OFFICE_ROUTES, *DOCS_ROUTES)
     if settings.is_live:
         return rows
     from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES

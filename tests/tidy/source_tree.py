@@ -22,7 +22,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("operations",),
     ("flows",),
     ("workers", "web"),
-    ("widget", "office", "sandbox"),
+    ("widget", "office", "docs", "sandbox"),
     ("wiring",),
     ("hosting",),
     ("cli",),

@@ -104,6 +104,8 @@ _ROWS = (
     Throttle("payment_form_script", "address", _PAGES),
     Throttle("payment_form_files", "address", _PAGES),
     Throttle("payment_form_frame", "address", _PAGES),
+    Throttle("docs", "address", _PAGES),
+    Throttle("docs_files", "address", _PAGES),
     Throttle("office", "address", _PAGES),
     Throttle("office_files", "address", _PAGES),
     Throttle("office_sign_in_page", "address", _PAGES),

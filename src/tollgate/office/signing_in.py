@@ -29,9 +29,10 @@ _AT_ANY_STAGE = frozenset(Stage)
 
 
 def choose_next(text: str) -> str:
-    """Returns the page to go to after a form; only pages of the back office are taken."""
-    is_own = text.startswith(f"{visits.OFFICE}/") and not any(each in text for each in ("\\", "//", "\r", "\n", "?"))
-    return text if is_own and text.isascii() and text.isprintable() else visits.OFFICE
+    """Returns the page to go to after a form: one of the back office, of the documentation, or the front page."""
+    is_own = text == "/" or text.startswith((f"{visits.OFFICE}/", "/docs"))
+    is_path = text.isascii() and text.isprintable() and not any(each in text for each in ("\\", "//", "?"))
+    return text if is_own and is_path else visits.OFFICE
 
 
 @ROUTES.add_open("GET", visits.SIGN_IN, "office_sign_in_page")

@@ -115,7 +115,7 @@ def _headers_of(refusal: values.Refusal) -> tuple[tuple[bytes, bytes], ...]:
 
 # Bound once, because looking a member up in its enumeration takes as long as a call.
 _OPEN = Access.OPEN
-_DECISIVE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type"})
+_DECISIVE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type", b"host"})
 
 
 class Gateway:

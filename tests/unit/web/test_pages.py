@@ -12,6 +12,7 @@ from jinja2 import TemplateNotFound, UndefinedError
 from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web.api import ROUTES
+from tollgate.web.pages.packing import PACKED_OR_NOT
 from tollgate.web.pages.rendering import ANYWHERE, STATIC_FILES, Pages, UnsafeAddress, check_address, get_source_name
 from tollgate.web.request import Reply, Request
 
@@ -249,7 +250,7 @@ async def test_a_file_is_served_from_the_path_that_pages_name_and_may_be_kept(na
     reply = await STATIC_FILES.answer(ask(hash_named, file_named), NO_APP)
 
     assert (reply.status, reply.body, reply.content_type) == (200, asset.body, asset.content_type)
-    assert reply.headers == ((b"cache-control", b"public, max-age=31536000, immutable"),)
+    assert reply.headers == ((b"cache-control", b"public, max-age=31536000, immutable"), PACKED_OR_NOT)
     assert [row.path for row in ROUTES if row.operation == "static"] == ["/v1/static/{hash}/{name}"]
 
 
@@ -257,7 +258,7 @@ async def test_a_file_is_served_from_the_path_that_pages_name_and_may_be_kept(na
 async def test_a_file_asked_for_by_an_older_hash_is_served_and_not_kept() -> None:
     reply = await STATIC_FILES.answer(ask("0" * 16, "page.css"), NO_APP)
 
-    assert (reply.status, reply.headers) == (200, ())
+    assert (reply.status, reply.headers) == (200, (PACKED_OR_NOT,))
 
 
 @pytest.mark.anyio

@@ -1,0 +1,47 @@
+"""Pages of the texts: the first page, guides and references, and their pictures."""
+
+from functools import cache
+
+from tollgate.docs import site, texts
+from tollgate.operations.app import App
+from tollgate.web.request import Access, Reply, Request, Routes
+
+ROUTES = Routes()
+_PLAIN = b"text/plain;charset=UTF-8"
+
+
+@ROUTES.add("GET", texts.DOCS, "docs", Access.OPEN)
+async def show_home(request: Request, app: App) -> Reply:
+    """Shows the first page of the documentation."""
+    return site.answer(request, _render_text("README.md", app.is_live))
+
+
+@ROUTES.add("GET", f"{texts.DOCS}/{{name}}", "docs", Access.OPEN)
+@ROUTES.add("GET", f"{texts.DOCS}/reference/{{name}}", "docs", Access.OPEN)
+async def show_text(request: Request, app: App) -> Reply:
+    """Shows a text of the documentation."""
+    name = texts.BY_PATH.get(request.path)
+    if name is None:
+        raise site.make_not_found("page")
+    return site.answer(request, _render_text(name, app.is_live))
+
+
+@cache
+def _render_text(name: str, is_live: bool) -> site.Page:
+    text = texts.read_text(name)
+    return site.render_page("text.html", title=text.title, path=text.path, is_live=is_live, text=text)
+
+
+@ROUTES.add("GET", f"{texts.DOCS}/license", "docs", Access.OPEN)
+async def show_license(_request: Request, _app: App) -> Reply:
+    """Shows the licence as it is."""
+    return Reply(200, (texts.ROOT / texts.LICENSE).read_bytes(), _PLAIN)
+
+
+@ROUTES.add("GET", f"{texts.DOCS}/images/{{name}}", "docs_files", Access.OPEN)
+async def show_picture(request: Request, _app: App) -> Reply:
+    """Returns a picture of a text."""
+    pictures = {path.name: path for path in (texts.ROOT / "docs" / "images").glob("*.png")}
+    if request.names[0] not in pictures:
+        raise site.make_not_found("picture")
+    return Reply(200, pictures[request.names[0]].read_bytes(), b"image/png", (site.ASKED_AGAIN,))

@@ -1,0 +1,11 @@
+"""The pages of the documentation, joined. Each module declares its own rows."""
+
+from tollgate.docs import guides, site, texts
+from tollgate.web.request import Access, Routes
+
+_MODULES = (guides,)
+
+_files = Routes()
+_files.add("GET", f"{texts.DOCS}/files/{{hash}}/{{name}}", "docs_files", Access.OPEN)(site.FILES.answer)
+
+ROUTES = (*_files, *[row for module in _MODULES for row in module.ROUTES])

@@ -1,0 +1,99 @@
+"""Decides who sees the credentials of the sandbox merchant and may use its buttons: the developer at this machine.
+
+Anybody else signs in at the back office first.
+"""
+
+import re
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tollgate.catalog import codes, results
+from tollgate.catalog.permissions import Permission
+from tollgate.flows import sign_in
+from tollgate.office import visits
+from tollgate.operations.app import App
+from tollgate.payments import users
+from tollgate.sandbox import tenant
+from tollgate.values import Forbidden, MerchantId, Secret
+from tollgate.vault import passwords
+from tollgate.web.request import Reply, Request
+
+_LOCAL_HOST = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
+_PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip", b"via")
+_USE = "developer"
+"""The use of the cookie with which forms of a developer who is not signed in are compared."""
+
+
+class Developer(msgspec.Struct, frozen=True, kw_only=True):
+    """Whoever may see the credentials of the sandbox merchant."""
+
+    credentials: tenant.Welcome
+    merchant_id: MerchantId
+    token: Secret
+    """The value of the cookie to which the form token belongs."""
+    is_new: bool = False
+    """The browser has no such cookie yet."""
+
+    @property
+    def form_token(self) -> str:
+        return passwords.make_form_token(self.token)
+
+
+def is_local(request: Request, app: App) -> bool:
+    """Tells whether a browser on this machine asks, by a name that means this machine everywhere.
+
+    The page of another site whose name was rebound to this address sends its own name in `Host`. A proxy on this
+    machine passes on what strangers ask: it adds its headers, or the host has a public address.
+    """
+    return (
+        bool(request.address)
+        and ip_address(request.address).is_loopback
+        and _LOCAL_HOST.fullmatch(request.header(b"host") or "") is not None
+        and _LOCAL_HOST.fullmatch(urlsplit(app.base_url).netloc) is not None
+        and not any(name in request.headers for name in _PROXY_HEADERS)
+    )
+
+
+async def find_developer(request: Request, app: App) -> Developer | None:
+    """Finds the developer behind a request: local, or signed in with the right to manage the merchant's tokens."""
+    owner = await tenant.ensure_tenant(app.database, app.keyring, app.clock.now())
+    channel = app.merchants.find_channel(owner.entity_id)
+    if channel is None:
+        return None
+    credentials = await tenant.welcome(app.database, app.keyring, owner, app.base_url)
+    known = visits.find_token(request, app)
+    visitor = None if known is None else await sign_in.find_visitor(app, known)
+    if known is not None and visitor is not None and _may_use(visitor, channel.merchant_id):
+        return Developer(credentials=credentials, merchant_id=channel.merchant_id, token=known)
+    if not is_local(request, app):
+        return None
+    cookie = visits.find_cookie(request, visits.get_cookie_name(app, _USE))
+    token = Secret(cookie) if cookie else passwords.make_session_token(app.random_bytes)
+    return Developer(credentials=credentials, merchant_id=channel.merchant_id, token=token, is_new=not cookie)
+
+
+def _may_use(visitor: sign_in.Visitor, merchant_id: MerchantId) -> bool:
+    is_signed_in = visitor.session.stage is users.Stage.SIGNED_IN
+    return is_signed_in and users.may(visitor.grants, Permission.MANAGE_TOKENS, merchant_id)
+
+
+async def get_developer(request: Request, app: App) -> Developer:
+    """Returns the developer, or refuses the request; a change needs the form token too."""
+    developer = await find_developer(request, app)
+    if developer is None:
+        raise Forbidden(results.get_result(codes.UNAUTHENTICATED), f"sign in at {app.base_url}{visits.OFFICE} first")
+    if request.method not in ("GET", "HEAD"):
+        visits.check_fetch_site(request)
+        visits.check_form(request, developer.token)
+    return developer
+
+
+def remember(reply: Reply, developer: Developer, app: App) -> Reply:
+    """Gives a new browser the cookie to which its form token belongs."""
+    if not developer.is_new:
+        return reply
+    name, value = visits.get_cookie_name(app, _USE), passwords.show_session_token(developer.token)
+    cookie = visits.make_cookie(app, name, value)
+    return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
