@@ -10,11 +10,10 @@ import msgspec
 
 from tollgate.config import Settings
 from tollgate.contract.answers import Envelope
-from tollgate.docs.routes import ROUTES as DOCS_ROUTES
-from tollgate.office.routes import ROUTES as OFFICE_ROUTES
-from tollgate.operations import approvals, build_number
+from tollgate.docs import routes as docs
+from tollgate.office import routes as office
+from tollgate.operations import approvals, build_number, caches
 from tollgate.operations.app import App
-from tollgate.operations.caches import MerchantCache
 from tollgate.operations.journal import JournalLines
 from tollgate.payments import checkout, registration, schedule
 from tollgate.store import merchants, opening
@@ -96,7 +95,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
     throttles = callers.configure_throttles(settings.throttles, is_live=settings.is_live)
     app = App(
         database=database,
-        merchants=MerchantCache(keyring),
+        merchants=caches.MerchantCache(keyring),
         keyring=keyring,
         clock=clock,
         envelope=Envelope(build_number.get_build_number()),
@@ -150,7 +149,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
 
 
 def join_routes(settings: Settings) -> tuple[request.RouteRow, ...]:
-    rows = (*ROUTES, *routes.ROUTES, *OFFICE_ROUTES, *DOCS_ROUTES)
+    rows = (*ROUTES, *routes.ROUTES, *office.ROUTES, *docs.ROUTES)
     if settings.is_live:
         return rows
     from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES

@@ -83,7 +83,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_for_tests(self) -> bool:
-        """Only a test host has it."""
+        """Tells whether only a test host has it."""
         return self.section is Section.SANDBOX
 
 

@@ -41,7 +41,7 @@ def render(text: str, lead_to: Callable[[str], str]) -> Rendered:
         for child in token.children or ():
             _lead(child, lead_to)
     html = _reader.renderer.render(_frame_tables(tokens), _reader.options, {})
-    return Rendered(html, headings, _find_lead(tokens))
+    return Rendered(html, headings, _get_lead(tokens))
 
 
 def _mark_headings(tokens: Sequence[Token]) -> tuple[Heading, ...]:
@@ -91,7 +91,7 @@ def _frame_tables(tokens: Sequence[Token]) -> list[Token]:
     return framed
 
 
-def _find_lead(tokens: Sequence[Token]) -> str:
+def _get_lead(tokens: Sequence[Token]) -> str:
     for token, inside in pairwise(tokens):
         if token.type == "paragraph_open" and token.level == 0:
             return " ".join(_get_text(inside).split())

@@ -1,4 +1,4 @@
-"""How a page of the documentation is rendered and kept. What it shows is decided by its own module.
+"""Renders the pages of the documentation and keeps them. What it shows is decided by its own module.
 
 Pages contain nothing of the reader: a script fills in the credentials that a test host gives to its developer.
 """

@@ -17,7 +17,7 @@ DOCS = "/docs"
 
 _PACKAGE = Path(__file__).parent
 _PACKED = _PACKAGE / "sources"
-"""Where the texts lie in a package that was built; in a checkout they lie at its root."""
+"""The folder of the texts in a package that was built; in a checkout they lie at its root."""
 ROOT = _PACKED if _PACKED.is_dir() else _PACKAGE.parents[2]
 
 GROUPS: Mapping[str, tuple[str, ...]] = {

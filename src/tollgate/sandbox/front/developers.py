@@ -27,7 +27,7 @@ _USE = "developer"
 
 
 class Developer(msgspec.Struct, frozen=True, kw_only=True):
-    """Whoever may see the credentials of the sandbox merchant."""
+    """A person or a browser that may see the credentials of the sandbox merchant."""
 
     credentials: tenant.Welcome
     merchant_id: MerchantId
