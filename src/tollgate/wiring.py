@@ -151,7 +151,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
 def join_routes(settings: Settings) -> tuple[request.RouteRow, ...]:
     rows = (*ROUTES, *routes.ROUTES, *office.ROUTES, *docs.ROUTES)
     if settings.is_live:
-        return rows
+        return (*rows, host.NAME)
     from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES
 
     return (*rows, *SANDBOX_ROUTES) if settings.metrics_port else (*rows, host.METRICS, *SANDBOX_ROUTES)

@@ -535,6 +535,7 @@ UNDESCRIBED = frozenset(
         "GET /v1/shopper/{token}",
         "POST /v1/shopper/{token}",
         "GET /v1/static/{hash}/{name}",
+        "GET /favicon.ico",
     }
 )
 """Paths that only the pages of this gateway, issuers and networks use."""

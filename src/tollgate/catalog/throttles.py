@@ -101,6 +101,8 @@ _ROWS = (
     Throttle("shopper_arrives", "address", _PAGES),
     Throttle("shopper_submits", "address", _PAGES),
     Throttle("static", "address", _PAGES),
+    Throttle("favicon", "address", _PAGES),
+    Throttle("host_name", "address", _PAGES),
     Throttle("payment_form_script", "address", _PAGES),
     Throttle("payment_form_files", "address", _PAGES),
     Throttle("payment_form_frame", "address", _PAGES),

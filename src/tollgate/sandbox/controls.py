@@ -24,6 +24,8 @@ from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_cha
 from tollgate.workers import CLOCK_OFFSET
 
 ADVANCE_S_MAX = 100 * 366 * 24 * 3600
+UNITS = {"seconds": 1, "hours": 3600, "days": 86_400}
+"""The units by which forms move the clock, in seconds."""
 
 
 ROUTES = Routes()

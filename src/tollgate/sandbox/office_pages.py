@@ -16,7 +16,7 @@ from tollgate.connectors import acquiring
 from tollgate.flows import evidence, sign_in, snapshots
 from tollgate.office import uploads, visits
 from tollgate.payments import order, payment
-from tollgate.sandbox.controls import ADVANCE_S_MAX, move_clock
+from tollgate.sandbox.controls import ADVANCE_S_MAX, UNITS, move_clock
 from tollgate.sandbox.directory_server import PLANNED_BEHAVIOUR
 from tollgate.store import planned_outcomes
 from tollgate.values import ChannelId, Instant, make_id, make_timed_id
@@ -30,7 +30,6 @@ _UPLOAD = f"{_PATH}/snapshot-file"
 
 _DELAY_S_MAX = 30
 _COUNT_MAX = 1_000
-_UNITS = {"seconds": 1, "hours": 3600, "days": 86_400}
 _OVERRIDES = {order.Partner.ACQUIRER: "simulator", order.Partner.DIRECTORY_SERVER: "directory"}
 """The beginning of the names of the overrides for each partner."""
 _ANSWERS = {
@@ -78,7 +77,7 @@ async def show_simulator(visit: visits.Visit) -> Reply:
         types=[("", "all"), *[(code, f"{code} {payment_types.PAYMENT_TYPES[code].label}") for code in _TYPES]],
         answers=list(_ANSWERS.items()),
         partners=order.Partner,
-        units=list(_UNITS.items()),
+        units=list(UNITS.items()),
         delay_max=_DELAY_S_MAX,
         count_max=_COUNT_MAX,
         snapshots=_list_snapshots(visit) if visit.may(permissions.Permission.MANAGE_HOST) else None,
@@ -191,11 +190,11 @@ async def cancel_outcome(visit: visits.Visit) -> Reply:
 async def advance_clock(visit: visits.Visit) -> Reply:
     """Moves the time of the whole host forward."""
     unit = visit.find("unit")
-    if unit not in _UNITS:
-        raise visits.refuse_field("unit", f"must be one of [{', '.join(_UNITS)}]")
-    count = _read_number(visit, "forward", 1, ADVANCE_S_MAX // _UNITS[unit])
+    if unit not in UNITS:
+        raise visits.refuse_field("unit", f"must be one of [{', '.join(UNITS)}]")
+    count = _read_number(visit, "forward", 1, ADVANCE_S_MAX // UNITS[unit])
     await visit.record(audit_actions.AuditAction.CLOCK_MOVED, forward=f"{count} {unit}")
-    await move_clock(visit.app, count * _UNITS[unit])
+    await move_clock(visit.app, count * UNITS[unit])
     return visit.go(f"{visit.base}/simulator", f"The clock was moved forward by {count} {unit}.")
 
 

@@ -51,6 +51,8 @@ class OfficeLogin(msgspec.Struct, frozen=True, kw_only=True):
 class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The credentials for a first payment; the token is shown on purpose, because it opens a sandbox only."""
 
+    front_url: str
+    """The address of the front page, which shows all of this and leads everywhere."""
     base_url: str
     entity_id: str
     lenient_entity_id: str
@@ -61,7 +63,8 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     def render(self) -> str:
         return f"""
-  Tollgate sandbox
+  Tollgate sandbox: open {self.front_url}
+
   base URL          {self.base_url}
   entity id         {self.entity_id}
   lenient entity id {self.lenient_entity_id}
@@ -149,6 +152,7 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
     password = await find_sealed_setting(database, keyring, OFFICE_PASSWORD)
     own = next(credential for credential in credentials if credential.id == tenant.credential_id)
     return Welcome(
+        front_url=f"{base_url}/",
         base_url=base_url,
         entity_id=tenant.entity_id,
         lenient_entity_id=tenant.lenient_entity_id,

@@ -82,6 +82,7 @@ _put = Statement(
     )
 )
 _recent = sa.select(inboxes.c.name).order_by(inboxes.c.used_at.desc(), inboxes.c.name).limit(LIMIT)
+_recent_rows = Statement(INBOXES.select().order_by(inboxes.c.used_at.desc(), inboxes.c.name).limit(LIMIT))
 _forget = Statement(sa.delete(inboxes).where(inboxes.c.name.not_in(_recent)).returning(inboxes.c.name))
 
 
@@ -115,6 +116,11 @@ async def insert_message(db: Database, message: InboxMessage) -> None:
     """Stores a message, in place of the oldest ones of a full inbox."""
     kept = {"of_inbox": message.inbox, "kept": LIMITS.inbox_messages_max}
     await db.write([*_insert_message(message), Write(_drop_oldest, kept)], label="inbox message")
+
+
+async def list_inboxes(db: Database, limit: int) -> list[Inbox]:
+    """Lists the inboxes that received something last, the latest first."""
+    return await INBOXES.fetch(db, _recent_rows, {"limit": limit})
 
 
 async def list_messages(db: Database, inbox: str, limit: int) -> list[InboxMessage]:

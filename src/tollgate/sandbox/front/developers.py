@@ -24,6 +24,9 @@ _LOCAL_HOST = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", 
 _PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip", b"via")
 _USE = "developer"
 """The use of the cookie with which forms of a developer who is not signed in are compared."""
+_COOKIE = re.compile("[A-Za-z0-9_-]{43}")
+"""A value that this host may have made; any other is replaced."""
+_OWN_SITES = (None, "same-origin", "none")
 
 
 class Developer(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,9 +72,10 @@ async def find_developer(request: Request, app: App) -> Developer | None:
         return Developer(credentials=credentials, merchant_id=channel.merchant_id, token=known)
     if not is_local(request, app):
         return None
-    cookie = visits.find_cookie(request, visits.get_cookie_name(app, _USE))
-    token = Secret(cookie) if cookie else passwords.make_session_token(app.random_bytes)
-    return Developer(credentials=credentials, merchant_id=channel.merchant_id, token=token, is_new=not cookie)
+    cookie = visits.find_cookie(request, visits.get_cookie_name(app, _USE)) or ""
+    is_new = _COOKIE.fullmatch(cookie) is None
+    token = passwords.make_session_token(app.random_bytes) if is_new else Secret(cookie)
+    return Developer(credentials=credentials, merchant_id=channel.merchant_id, token=token, is_new=is_new)
 
 
 def _may_use(visitor: sign_in.Visitor, merchant_id: MerchantId) -> bool:
@@ -79,13 +83,24 @@ def _may_use(visitor: sign_in.Visitor, merchant_id: MerchantId) -> bool:
     return is_signed_in and users.may(visitor.grants, Permission.MANAGE_TOKENS, merchant_id)
 
 
+def check_origin(request: Request, app: App) -> None:
+    """Refuses what a page of another origin asked the browser for, reading as well as changing.
+
+    Another port of this machine is another origin of the same site, and may belong to anybody.
+    """
+    origin, host = request.header(b"origin"), (request.header(b"host") or "").lower()
+    is_own = origin is None or urlsplit(origin.lower()).netloc in (host, urlsplit(app.base_url).netloc)
+    if not is_own or request.header(b"sec-fetch-site") not in _OWN_SITES:
+        raise Forbidden(results.get_result(codes.UNAUTHENTICATED), "the request came from another site")
+
+
 async def get_developer(request: Request, app: App) -> Developer:
     """Returns the developer, or refuses the request; a change needs the form token too."""
+    check_origin(request, app)
     developer = await find_developer(request, app)
     if developer is None:
         raise Forbidden(results.get_result(codes.UNAUTHENTICATED), f"sign in at {app.base_url}{visits.OFFICE} first")
     if request.method not in ("GET", "HEAD"):
-        visits.check_fetch_site(request)
         visits.check_form(request, developer.token)
     return developer
 

@@ -19,12 +19,20 @@ _TARGET = re.compile(r"/[!-~]{0,8000}")
 _FORM = b"application/x-www-form-urlencoded"
 
 
-async def send(app: App, method: str, target: str, body: bytes, access_token: str) -> Reply:
-    """target: the path with its query, as a client writes it. Refusals are answers, as everywhere in the API."""
+_KEY = re.compile("[A-Za-z0-9-]{0,255}")
+
+
+async def send(app: App, method: str, target: str, body: bytes, access_token: str, key: str = "") -> Reply:
+    """target: the path with its query, as a client writes it. Refusals are answers, as everywhere in the API.
+
+    key: the idempotency key of a form, so that a double click is carried out once.
+    """
     if method not in _METHODS:
         raise _make_invalid("method", f"must be one of [{', '.join(_METHODS)}]")
     if _TARGET.fullmatch(target) is None:
         raise _make_invalid("target", "must be a path of the API, with its query")
+    if _KEY.fullmatch(key) is None:
+        raise _make_invalid("key", "is missing: open the page again")
     reader = parsing.HeadReader()
     lines = (
         f"{method} {target} HTTP/1.1".encode(),
@@ -32,6 +40,7 @@ async def send(app: App, method: str, target: str, body: bytes, access_token: st
         b"authorization: Bearer " + access_token.encode(),
         b"content-length: " + str(len(body)).encode(),
         *((b"content-type: " + _FORM,) if body else ()),
+        *((b"idempotency-key: " + key.encode(),) if key else ()),
     )
     reader.feed(b"\r\n".join((*lines, b"", b"")), 0)
     throttles = callers.Throttles(callers.configure_throttles(""), app.clock)

@@ -50,3 +50,12 @@ METRICS = RouteRow(
     handler=answer_metrics,
 )
 """Joined where metrics may be seen: on a test host's port, or alone on a port of its own."""
+
+
+async def answer_name(_request: Request, _app: App) -> Reply:
+    """Returns the name of the software, and nothing else."""
+    return Reply(200, b"Tollgate\n", b"text/plain;charset=UTF-8")
+
+
+NAME = RouteRow(method="GET", path="/", operation="host_name", access=Access.OPEN, handler=answer_name)
+"""Joined on a live host; a test host has its front page there."""

@@ -1,12 +1,9 @@
 // @ts-check
 // Small helps for pages of merchants and developers: times in the reader's zone, tables that sort, keys. Pages work without it.
 
-for (const element of document.querySelectorAll("time[datetime]")) {
-  const moment = new Date(element.getAttribute("datetime") ?? "");
-  if (!Number.isNaN(moment.getTime())) {
-    element.textContent = moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
-  }
-}
+import { showTimes } from "./times.js";
+
+showTimes(document);
 
 /**
  * Returns what a cell is sorted by: its time, its number, or its text.
