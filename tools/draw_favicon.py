@@ -5,17 +5,13 @@ The drawing itself is `icon.svg`.
 
 from __future__ import annotations
 
+import shutil
 import struct
-import sys
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from browser.conftest import CHROMIUM_FLAGS, find_chromium
-
 ASSETS = ROOT / "src" / "tollgate" / "web" / "pages" / "assets"
 SIZES = (16, 32)
 
@@ -40,7 +36,7 @@ def join(pictures: dict[int, bytes]) -> bytes:
 
 def main() -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         icon = join({size: draw(browser, size) for size in SIZES})
         browser.close()
     (ASSETS / "favicon.ico").write_bytes(icon)

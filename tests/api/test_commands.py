@@ -28,6 +28,7 @@ def test_credentials_are_printed_as_json_for_scripts(gateway: GatewayProcess, cl
     shown = json.loads(gateway.run("credentials", "--json").stdout)
 
     assert shown == {
+        "frontUrl": f"{gateway.base_url}/",
         "baseUrl": gateway.base_url,
         "entityId": client.entity_id,
         "lenientEntityId": client.lenient_entity_id,

@@ -70,7 +70,7 @@ async def test_the_greeting_has_the_names_that_scripts_read(tmp_path: Path) -> N
     shown = await welcome(app.database, app.keyring, tenant, "http://127.0.0.1:8080")
 
     said = json.loads(msgspec.json.encode(shown))
-    assert {"baseUrl", "entityId", "lenientEntityId", "accessToken", "shopUrl", "office"} <= set(said)
+    assert {"frontUrl", "baseUrl", "entityId", "lenientEntityId", "accessToken", "shopUrl", "office"} <= set(said)
     assert {"url", "user", "password"} == set(said["office"])
     office = said.pop("office")
     for text in (*said.values(), *office.values(), "curl "):

@@ -21,7 +21,9 @@ from tollgate.vault import passwords
 from tollgate.web.request import Reply, Request
 
 _LOCAL_HOST = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
-_PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip", b"via")
+_PROXY_HEADERS = re.compile(
+    rb"forwarded|via|x-(?:forwarded|original|real|client|envoy|cluster)-.*|(?:cf|fastly|true|fly|do)-(?:connecting|client)-.*"
+)
 _USE = "developer"
 """The use of the cookie with which forms of a developer who is not signed in are compared."""
 _COOKIE = re.compile("[A-Za-z0-9_-]{43}")
@@ -48,14 +50,17 @@ def is_local(request: Request, app: App) -> bool:
     """Tells whether a browser on this machine asks, by a name that means this machine everywhere.
 
     The page of another site whose name was rebound to this address sends its own name in `Host`. A proxy on this
-    machine passes on what strangers ask: it adds its headers, or the host has a public address.
+    machine passes on what strangers ask: it adds its headers, or the host has a public address. The defaults of nginx
+    are to write the address of this host into `Host` and to add nothing, but to close the connection, which no browser
+    asks for.
     """
     return (
         bool(request.address)
         and ip_address(request.address).is_loopback
         and _LOCAL_HOST.fullmatch(request.header(b"host") or "") is not None
         and _LOCAL_HOST.fullmatch(urlsplit(app.base_url).netloc) is not None
-        and not any(name in request.headers for name in _PROXY_HEADERS)
+        and not any(map(_PROXY_HEADERS.fullmatch, request.headers))
+        and (request.header(b"connection") or "").lower() != "close"
     )
 
 

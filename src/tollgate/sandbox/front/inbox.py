@@ -56,8 +56,8 @@ def _show(message: inboxes.InboxMessage, endpoints: Sequence[Endpoint]) -> Shown
     read = read_message(message, endpoints)
     event = read.event if isinstance(read.event, dict) else {}
     payload = event.get("payload")
-    result = payload.get("result") if isinstance(payload, dict) else None
-    facts = (payload.get("paymentType"), payload.get("amount"), payload.get("currency")) if result else ()
+    about = payload if isinstance(payload, dict) else {}
+    facts = [about.get(name) for name in ("paymentType", "amount", "currency")]
     badges = {"none": "not protected", "both": "encrypted and signed"}
     return ShownMessage(
         id=message.id,

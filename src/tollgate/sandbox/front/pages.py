@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 import msgspec
 import orjson
 
+from tollgate.catalog import permissions
 from tollgate.flows import sign_in
 from tollgate.office import form_keys, visits
 from tollgate.operations.app import App
@@ -133,7 +134,8 @@ async def show_front(request: Request, app: App) -> Reply:
     known = visits.find_token(request, app)
     if known is None or await sign_in.find_visitor(app, known) is None:
         return see_other(f"{visits.SIGN_IN}?next={quote(FRONT)}")
-    return _refuse(403, "Not allowed", ["Your role does not allow you to see the access token of the sandbox merchant."])
+    missing = f"Your role does not allow you to {permissions.Permission.MANAGE_TOKENS} of the sandbox merchant."
+    return _refuse(403, "Not allowed", [missing])
 
 
 def _refuse(status: int, title: str, texts: list[str]) -> Reply:

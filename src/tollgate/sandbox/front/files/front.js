@@ -8,6 +8,7 @@ import { followForm } from "./request.js";
 
 const EVERY_MS = 2000;
 const EVERY_MS_MAX = 60_000;
+const NOTICES_MAX = 3;
 const NEWS = "/sandbox/front/news";
 const [news, notices, clock] = ["news", "notices", "clock"].map((id) => document.getElementById(id));
 
@@ -37,6 +38,9 @@ function tell(text, tone) {
   });
   notice.append(words, close);
   notices?.prepend(notice);
+  for (const older of [...(notices?.children ?? [])].slice(NOTICES_MAX)) {
+    older.remove();
+  }
 }
 
 /**
