@@ -6,8 +6,12 @@ Handlers are declared in `web`, and a test compares the two tables. Examples are
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Literal
 
 import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.shape import Shape, choice, number, pattern, text
 
 
 class Section(StrEnum):
@@ -29,14 +33,17 @@ class Answer(StrEnum):
     """The kinds of answers; `answers` describes the members of each."""
 
     PAYMENT = "Payment"
+    REPORTED_PAYMENT = "ReportedPayment"
     CHECKOUT = "Checkout"
-    CHECKOUT_RESULT = "CheckoutResult"
-    FORM = "Form"
+    SUBMISSION = "Submission"
     LINK = "PaymentLink"
+    LINK_STATUS = "PaymentLinkStatus"
     REGISTRATION = "Registration"
     SCHEDULE = "Schedule"
+    SCHEDULES = "Schedules"
     AUTHENTICATION = "Authentication"
     PAYMENTS = "Payments"
+    AGGREGATIONS = "Aggregations"
     RECONCILIATIONS = "Reconciliations"
     WEBHOOK = "Webhook"
     WEBHOOKS = "Webhooks"
@@ -52,6 +59,7 @@ class OwnParameter(msgspec.Struct, frozen=True):
 
     name: str
     note: str
+    shape: Shape
     is_required: bool = False
 
 
@@ -66,6 +74,14 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     needs: tuple[str, ...] = ()
     """The parameters without which every request is refused, besides `entityId`."""
     own: tuple[OwnParameter, ...] = ()
+    access: Literal["open", "token", "entity"] = "entity"
+    """Whether it needs a token, and an `entityId`; beside a token alone, an `entityId` may be sent."""
+    also: tuple[Answer, ...] = ()
+    """Other kinds of answers."""
+    takes_key: bool = False
+    """It reads the header `Idempotency-Key`."""
+    note: str = ""
+    """What it does, where no handler that the documentation may read says it."""
     also_at: tuple[str, ...] = ()
     """Other paths of the same endpoint, which older clients use."""
     is_for_shoppers: bool = False
@@ -91,8 +107,8 @@ _REFERENCES = ("merchantTransactionId", "merchantInvoiceId", "merchantMemo")
 _MONEY = ("amount", "currency", "paymentType")
 _ACCOUNTS = (
     *("paymentBrand", "card", "bankAccount", "virtualAccount", "tokenAccount", "walletA", "walletB", "walletC"),
-    *("registrationId", "createRegistration", "overrideHolder"),
 )
+_STORED = ("registrationId", "createRegistration", "overrideHolder")
 _SHOPPER = ("customer", "billing", "shipping", "shopperResultUrl", "notificationUrl", "locale")
 _SERIES = ("standingInstruction", "recurringType", "recurring", "recurringMigration")
 _CHECKS = ("threeDSecure", "risk", "testMode", "customParameters")
@@ -102,15 +118,63 @@ _DETAILS = (
     *("lifecycleId", "transactionDueDate", "numberOfCaptures", "corporate", "sender", "recipient", "merchant"),
     *("cart", "marketPlace", "airline"),
 )
-_PAYMENT = (*_MONEY, *_ACCOUNTS, *_SHOPPER, *_SERIES, *_CHECKS, *_DETAILS)
-_FORM = ("paymentBrand", "card", "bankAccount", "virtualAccount", "walletA", "walletB", "walletC", "registrationId")
+_PAYMENT = (*_MONEY, *_ACCOUNTS, *_STORED, *_SHOPPER, *_SERIES, *_CHECKS, *_DETAILS)
+_CHECKOUT = (*(word for word in _PAYMENT if word != "registrationId"), "registrations")
+_BY_REGISTRATION = (
+    *(*_MONEY, "paymentBrand", "card", "bankAccount", "overrideHolder"),
+    *(*_SHOPPER, *_SERIES, *_CHECKS, *_DETAILS),
+)
+_SUBMISSION = (
+    *("paymentBrand", "card", "bankAccount", "virtualAccount", "walletA", "walletB", "walletC", "registrationId"),
+    *("createRegistration", "customer", "billing", "customParameters", "shopperResultUrl", "shopOrigin"),
+)
+_FOLLOW_UP = (
+    *(
+        *_MONEY,
+        "sequence",
+        "descriptor",
+        *_REFERENCES,
+        "lifecycleId",
+        "referenceUuid",
+        "paymentBrand",
+        "registrationId",
+    ),
+    *("standingInstruction", "testMode", "customParameters", "customer", "billing", "shipping", "cart", "taxAmount"),
+    *("transactionCategory", "notificationUrl"),
+)
+_REGISTRATION = ("customer", "billing", "shipping", "notificationUrl", "testMode", "customParameters", *_REFERENCES)
+_SCHEDULE = (
+    *(*_MONEY, "registrationId", "job", "customer", "billing", "shipping", "notificationUrl", "locale"),
+    *(*_SERIES, "risk", "testMode", "customParameters"),
+    *(word for word in _DETAILS if word != "transactionDueDate"),
+)
 _LINK = (
     *("validUntil", "validUntilUnit", "termsAndConditionsUrl", "privacyPolicyUrl", "collectBilling"),
     *("mandatoryBilling", "createQRCode", "layout"),
 )
-_WEBHOOK = (
-    OwnParameter("url", "The https address that receives events; changing it deactivates the endpoint"),
-    OwnParameter("events", "Types or names of events, separated by commas; all without it"),
+_FILTERS = ("merchantTransactionId", "lifecycleId", "shortId", "date", "paymentTypes", "paymentMethods")
+_PAGES = ("limit", "pageNo", "cursor", "includeLinkedTransactions")
+
+_URL = OwnParameter(
+    "url", "The https address that receives events; another one deactivates the endpoint", text(1, 2048)
+)
+_LIST = text(0, 4096)
+_TERMS = (
+    OwnParameter("types", "Types or names of events, separated by commas; all without it", _LIST),
+    OwnParameter("paymentTypes", "Payment types whose events it gets, separated by commas", _LIST),
+    OwnParameter("resultGroups", "Groups of result codes whose events it gets, separated by commas", _LIST),
+    OwnParameter("fields", "Whether customer data is sent; ALL by default", choice("ALL", "NON_CUSTOMER_DATA")),
+    OwnParameter("scheme", "How a body is protected; encrypted by default", choice("encrypted", "signed", "both")),
+    OwnParameter("wrapper", "The form of an encrypted body; raw by default", choice("raw", "json")),
+    OwnParameter("ordered", "Whether events of one object wait for each other", choice("true", "false")),
+    OwnParameter(
+        "retries",
+        "The seconds before each retry, separated by commas; the last is repeated",
+        pattern("([0-9]{1,7}(,[0-9]{1,7})*)?", 0, 512),
+    ),
+)
+_SECRET = OwnParameter(
+    "secret", "Your own secret of 64 hex digits; a random one by default", pattern("[0-9A-Fa-f]{64}", 64, 64)
 )
 
 _ROWS = (
@@ -121,8 +185,9 @@ _ROWS = (
         title="Create a payment",
         section=Section.PAYMENTS,
         answer=Answer.PAYMENT,
-        takes=(*_PAYMENT, "referenceUuid"),
-        needs=("amount", "currency", "paymentType"),
+        takes=(*_PAYMENT, "referenceUuid", "sequence"),
+        needs=("paymentType",),
+        takes_key=True,
     ),
     Endpoint(
         method="POST",
@@ -130,8 +195,9 @@ _ROWS = (
         title="Capture, refund, reverse or rebill",
         section=Section.PAYMENTS,
         answer=Answer.PAYMENT,
-        takes=(*_MONEY, "sequence", *_SHOPPER, "standingInstruction", *_CHECKS, *_DETAILS),
+        takes=_FOLLOW_UP,
         needs=("paymentType",),
+        takes_key=True,
     ),
     Endpoint(
         method="GET",
@@ -139,6 +205,8 @@ _ROWS = (
         title="Read a payment",
         section=Section.PAYMENTS,
         answer=Answer.PAYMENT,
+        access="token",
+        also=(Answer.REGISTRATION,),
     ),
     # ---- checkouts ----
     Endpoint(
@@ -147,7 +215,8 @@ _ROWS = (
         title="Prepare a checkout",
         section=Section.CHECKOUTS,
         answer=Answer.CHECKOUT,
-        takes=(*_PAYMENT, "integrity", "overridePaymentType", "registrations"),
+        takes=(*_CHECKOUT, "integrity", "overridePaymentType"),
+        takes_key=True,
     ),
     Endpoint(
         method="POST",
@@ -155,7 +224,8 @@ _ROWS = (
         title="Change a checkout",
         section=Section.CHECKOUTS,
         answer=Answer.CHECKOUT,
-        takes=_PAYMENT,
+        takes=_CHECKOUT,
+        takes_key=True,
     ),
     Endpoint(
         method="DELETE",
@@ -169,32 +239,36 @@ _ROWS = (
         path="/v1/checkouts/{id}/payment",
         title="Read the payment of a checkout",
         section=Section.CHECKOUTS,
-        answer=Answer.CHECKOUT_RESULT,
+        answer=Answer.PAYMENT,
+        also=(Answer.CHECKOUT,),
     ),
     Endpoint(
         method="GET",
         path="/v1/checkouts/{id}/registration",
         title="Read the registration of a checkout",
         section=Section.CHECKOUTS,
-        answer=Answer.CHECKOUT_RESULT,
+        answer=Answer.REGISTRATION,
+        also=(Answer.CHECKOUT,),
     ),
     Endpoint(
         method="POST",
         path="/v1/checkouts/{id}/payment",
         title="Pay a checkout",
         section=Section.CHECKOUTS,
-        answer=Answer.PAYMENT,
-        takes=(*_FORM, "customer", "billing", "shopperResultUrl", "shopOrigin", "threeDSecure"),
+        answer=Answer.SUBMISSION,
+        takes=_SUBMISSION,
         is_for_shoppers=True,
+        access="open",
     ),
     Endpoint(
         method="POST",
         path="/v1/checkouts/{id}/registration",
         title="Register an account by a checkout",
         section=Section.CHECKOUTS,
-        answer=Answer.REGISTRATION,
-        takes=(*_FORM, "customer", "billing", "shopperResultUrl", "shopOrigin", "threeDSecure"),
+        answer=Answer.SUBMISSION,
+        takes=_SUBMISSION,
         is_for_shoppers=True,
+        access="open",
     ),
     # ---- payment links ----
     Endpoint(
@@ -203,15 +277,16 @@ _ROWS = (
         title="Create a payment link",
         section=Section.LINKS,
         answer=Answer.LINK,
-        takes=(*_PAYMENT, *_LINK, "integrity"),
+        takes=(*_CHECKOUT, *_LINK, "integrity", "overridePaymentType"),
         needs=("amount", "currency", "paymentType"),
+        takes_key=True,
     ),
     Endpoint(
         method="GET",
         path="/paybylink/v1/{id}",
         title="Read a payment link",
         section=Section.LINKS,
-        answer=Answer.LINK,
+        answer=Answer.LINK_STATUS,
     ),
     Endpoint(
         method="DELETE",
@@ -234,7 +309,8 @@ _ROWS = (
         title="Register an account",
         section=Section.REGISTRATIONS,
         answer=Answer.REGISTRATION,
-        takes=(*_ACCOUNTS, *_SHOPPER, *_SERIES, *_CHECKS, *_REFERENCES, "amount", "currency", "paymentType"),
+        takes=(*_ACCOUNTS, *_REGISTRATION, "recurringMigration", "currency", "paymentType"),
+        takes_key=True,
     ),
     Endpoint(
         method="GET",
@@ -242,6 +318,7 @@ _ROWS = (
         title="Read a registration",
         section=Section.REGISTRATIONS,
         answer=Answer.REGISTRATION,
+        access="token",
     ),
     Endpoint(
         method="GET",
@@ -249,6 +326,7 @@ _ROWS = (
         title="Read the account of a registration",
         section=Section.REGISTRATIONS,
         answer=Answer.REGISTRATION,
+        access="token",
     ),
     Endpoint(
         method="POST",
@@ -256,14 +334,17 @@ _ROWS = (
         title="Change a registration",
         section=Section.REGISTRATIONS,
         answer=Answer.REGISTRATION,
-        takes=("card", "bankAccount", "customer", "billing", *_REFERENCES),
+        takes=("paymentType", "paymentBrand", "card", "bankAccount", "tokenAccount", *_REGISTRATION),
+        takes_key=True,
     ),
     Endpoint(
         method="DELETE",
         path="/v1/registrations/{id}",
         title="Delete a registration",
         section=Section.REGISTRATIONS,
-        answer=Answer.REGISTRATION,
+        answer=Answer.RESULT,
+        takes=("paymentType", "testMode"),
+        takes_key=True,
     ),
     Endpoint(
         method="POST",
@@ -271,6 +352,8 @@ _ROWS = (
         title="Extend the life of a registration",
         section=Section.REGISTRATIONS,
         answer=Answer.REGISTRATION,
+        takes=("paymentType", "testMode"),
+        takes_key=True,
     ),
     Endpoint(
         method="POST",
@@ -278,8 +361,9 @@ _ROWS = (
         title="Pay with a registration",
         section=Section.REGISTRATIONS,
         answer=Answer.PAYMENT,
-        takes=_PAYMENT,
+        takes=_BY_REGISTRATION,
         needs=("amount", "currency", "paymentType"),
+        takes_key=True,
     ),
     # ---- schedules ----
     Endpoint(
@@ -288,9 +372,10 @@ _ROWS = (
         title="Create a schedule",
         section=Section.SCHEDULES,
         answer=Answer.SCHEDULE,
-        takes=(*_PAYMENT, "job"),
+        takes=_SCHEDULE,
         needs=("registrationId", "amount", "currency"),
         also_at=("/v1/schedules",),
+        takes_key=True,
     ),
     Endpoint(
         method="GET",
@@ -298,6 +383,8 @@ _ROWS = (
         title="Read a schedule",
         section=Section.SCHEDULES,
         answer=Answer.SCHEDULE,
+        access="token",
+        also=(Answer.SCHEDULES,),
     ),
     Endpoint(
         method="POST",
@@ -305,7 +392,8 @@ _ROWS = (
         title="Replace a schedule",
         section=Section.SCHEDULES,
         answer=Answer.SCHEDULE,
-        takes=(*_PAYMENT, "job"),
+        takes=_SCHEDULE,
+        takes_key=True,
     ),
     Endpoint(
         method="POST",
@@ -313,7 +401,8 @@ _ROWS = (
         title="Cancel a schedule",
         section=Section.SCHEDULES,
         answer=Answer.SCHEDULE,
-        takes=(*_PAYMENT, "job"),
+        takes=("paymentType",),
+        takes_key=True,
     ),
     Endpoint(
         method="DELETE",
@@ -321,6 +410,8 @@ _ROWS = (
         title="Cancel a schedule by its id",
         section=Section.SCHEDULES,
         answer=Answer.SCHEDULE,
+        takes=("paymentType",),
+        takes_key=True,
     ),
     # ---- 3-D Secure ----
     Endpoint(
@@ -329,8 +420,9 @@ _ROWS = (
         title="Authenticate a shopper",
         section=Section.AUTHENTICATION,
         answer=Answer.AUTHENTICATION,
-        takes=(*_MONEY, *_ACCOUNTS, *_SHOPPER, *_CHECKS, *_REFERENCES, "merchant"),
+        takes=(*_MONEY, *_ACCOUNTS, *_STORED, *_SHOPPER, *_SERIES, *_CHECKS, *_DETAILS),
         needs=("amount", "currency"),
+        takes_key=True,
     ),
     Endpoint(
         method="GET",
@@ -338,6 +430,7 @@ _ROWS = (
         title="Read an authentication",
         section=Section.AUTHENTICATION,
         answer=Answer.AUTHENTICATION,
+        access="token",
     ),
     # ---- reports ----
     Endpoint(
@@ -346,7 +439,7 @@ _ROWS = (
         title="Report on one payment",
         section=Section.REPORTS,
         answer=Answer.PAYMENT,
-        takes=("includeLinkedTransactions", "paymentTypes", "paymentMethods"),
+        takes=("includeLinkedTransactions",),
     ),
     Endpoint(
         method="GET",
@@ -354,7 +447,7 @@ _ROWS = (
         title="Report on one payment as a list",
         section=Section.REPORTS,
         answer=Answer.PAYMENTS,
-        takes=("includeLinkedTransactions", "paymentTypes", "paymentMethods"),
+        takes=(*_FILTERS, "includeLinkedTransactions"),
     ),
     Endpoint(
         method="GET",
@@ -362,8 +455,7 @@ _ROWS = (
         title="Find payments by reference",
         section=Section.REPORTS,
         answer=Answer.PAYMENTS,
-        takes=("merchantTransactionId", "paymentTypes", "paymentMethods", "limit"),
-        needs=("merchantTransactionId",),
+        takes=(*_FILTERS, *_PAGES),
     ),
     Endpoint(
         method="GET",
@@ -371,18 +463,15 @@ _ROWS = (
         title="Find payments by reference or date",
         section=Section.REPORTS,
         answer=Answer.PAYMENTS,
-        takes=(
-            *("merchantTransactionId", "shortId", "date", "limit", "pageNo", "cursor", "sortValue", "sortOrder"),
-            *("paymentTypes", "paymentMethods"),
-        ),
+        takes=(*_FILTERS, *_PAGES),
     ),
     Endpoint(
         method="GET",
         path="/reports/v1/reconciliations/aggregations",
         title="Sum up settled payments",
         section=Section.REPORTS,
-        answer=Answer.RECONCILIATIONS,
-        takes=("date", "currency", "testMode", "reconciliationType"),
+        answer=Answer.AGGREGATIONS,
+        takes=("date", "currency", "testMode"),
         needs=("date.from", "date.to"),
     ),
     Endpoint(
@@ -391,7 +480,7 @@ _ROWS = (
         title="List the payments of a sum",
         section=Section.REPORTS,
         answer=Answer.RECONCILIATIONS,
-        takes=("testMode",),
+        takes=("testMode", "reconciliationType", "sortValue", "sortOrder"),
     ),
     Endpoint(
         method="GET",
@@ -399,7 +488,7 @@ _ROWS = (
         title="List the payments of a sum in pages",
         section=Section.REPORTS,
         answer=Answer.RECONCILIATIONS,
-        takes=("testMode", "limit", "pageNo", "sortValue", "sortOrder"),
+        takes=("testMode", "reconciliationType", "sortValue", "sortOrder", "pageNo", "cursor"),
     ),
     # ---- webhooks ----
     Endpoint(
@@ -408,7 +497,8 @@ _ROWS = (
         title="Add a webhook",
         section=Section.WEBHOOKS,
         answer=Answer.WEBHOOK,
-        own=_WEBHOOK,
+        own=(msgspec.structs.replace(_URL, is_required=True), *_TERMS, _SECRET),
+        access="token",
     ),
     Endpoint(
         method="GET",
@@ -416,6 +506,7 @@ _ROWS = (
         title="List webhooks",
         section=Section.WEBHOOKS,
         answer=Answer.WEBHOOKS,
+        access="token",
     ),
     Endpoint(
         method="GET",
@@ -423,6 +514,7 @@ _ROWS = (
         title="Read a webhook",
         section=Section.WEBHOOKS,
         answer=Answer.WEBHOOK,
+        access="token",
     ),
     Endpoint(
         method="POST",
@@ -430,14 +522,16 @@ _ROWS = (
         title="Change a webhook",
         section=Section.WEBHOOKS,
         answer=Answer.WEBHOOK,
-        own=_WEBHOOK,
+        own=(_URL, *_TERMS),
+        access="token",
     ),
     Endpoint(
         method="DELETE",
         path="/v1/webhooks/{id}",
         title="Remove a webhook",
         section=Section.WEBHOOKS,
-        answer=Answer.WEBHOOK,
+        answer=Answer.RESULT,
+        access="token",
     ),
     Endpoint(
         method="POST",
@@ -445,6 +539,7 @@ _ROWS = (
         title="Test a webhook",
         section=Section.WEBHOOKS,
         answer=Answer.WEBHOOK,
+        access="token",
     ),
     Endpoint(
         method="POST",
@@ -452,7 +547,15 @@ _ROWS = (
         title="Rotate the secrets of a webhook",
         section=Section.WEBHOOKS,
         answer=Answer.WEBHOOK,
-        own=(OwnParameter("overlap", "Hours for which the present secrets stay live; 24 by default"),),
+        own=(
+            OwnParameter(
+                "overlap",
+                "Hours for which the present secrets stay live; 24 by default",
+                number(0, LIMITS.webhook_overlap_hours_max),
+            ),
+            _SECRET,
+        ),
+        access="token",
     ),
     # ---- the host ----
     Endpoint(
@@ -461,6 +564,7 @@ _ROWS = (
         title="List result codes",
         section=Section.HOST,
         answer=Answer.RESULT_CODES,
+        access="open",
     ),
     Endpoint(
         method="GET",
@@ -468,6 +572,7 @@ _ROWS = (
         title="Check that the process is alive",
         section=Section.HOST,
         answer=Answer.STATUS,
+        access="open",
     ),
     Endpoint(
         method="GET",
@@ -475,6 +580,7 @@ _ROWS = (
         title="Check that the host takes payments",
         section=Section.HOST,
         answer=Answer.STATUS,
+        access="open",
     ),
     # ---- test hosts only ----
     Endpoint(
@@ -483,6 +589,8 @@ _ROWS = (
         title="Read the test clock",
         section=Section.SANDBOX,
         answer=Answer.CLOCK,
+        access="open",
+        note="Returns the time of this test host.",
     ),
     Endpoint(
         method="POST",
@@ -490,7 +598,13 @@ _ROWS = (
         title="Move the test clock forward",
         section=Section.SANDBOX,
         answer=Answer.CLOCK,
-        own=(OwnParameter("advance", "Seconds by which the clock is moved", is_required=True),),
+        own=(
+            OwnParameter(
+                "advance", "Seconds by which the clock is moved", number(0, 100 * 366 * 24 * 3600), is_required=True
+            ),
+        ),
+        access="token",
+        note="Moves the time of this test host forward, so that what is due later happens now.",
     ),
     Endpoint(
         method="POST",
@@ -498,9 +612,14 @@ _ROWS = (
         title="Charge a payment back",
         section=Section.SANDBOX,
         answer=Answer.PAYMENT,
-        takes=_MONEY,
+        takes=_FOLLOW_UP,
         needs=("paymentType",),
-        own=(OwnParameter("resultCode", "The reason of a chargeback, such as 000.100.203"),),
+        own=(
+            OwnParameter(
+                "resultCode", "The reason of a chargeback, such as 000.100.203", pattern(r"000\.100\.2[0-9]{2}", 11, 11)
+            ),
+        ),
+        note="Records a receipt (RC), a chargeback (CB) or its reversal (CR) of a payment, as a bank would report it.",
     ),
     Endpoint(
         method="GET",
@@ -508,6 +627,8 @@ _ROWS = (
         title="Read a network token",
         section=Section.SANDBOX,
         answer=Answer.NETWORK_TOKEN,
+        access="token",
+        note="Shows the state of a registration's network token.",
     ),
     Endpoint(
         method="POST",
@@ -516,9 +637,18 @@ _ROWS = (
         section=Section.SANDBOX,
         answer=Answer.NETWORK_TOKEN,
         own=(
-            OwnParameter("event", "What happens to the token", is_required=True),
-            OwnParameter("eventId", "The id of the event; a repeated one happens once"),
+            OwnParameter(
+                "event",
+                "What happens to the token",
+                choice("SUSPENDED", "RESUMED", "DELETED", "CARD_UPDATED"),
+                is_required=True,
+            ),
+            OwnParameter(
+                "eventId", "The id of the event; a repeated one happens once", pattern("[A-Za-z0-9._-]{1,64}", 1, 64)
+            ),
         ),
+        access="token",
+        note="Makes an event happen to the network token of a registration, as a card network would report it.",
     ),
 )
 
