@@ -440,7 +440,7 @@ _ROWS = (
         name="settled_page",
         endpoint="GET /reports/v2/reconciliations/aggregations/{id}",
         title="List the payments of a sum, newest first",
-        pairs=(("limit", "10"), ("sortValue", "SettlementTxDate"), ("sortOrder", "DESC")),
+        pairs=(("sortValue", "SettlementTxDate"), ("sortOrder", "DESC")),
         ids={"id": "aggregations.aggregations.0.id"},
     ),
     # ---- webhooks ----
