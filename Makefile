@@ -43,7 +43,7 @@ FLAGS_api := -n 4 --dist loadfile --no-loadscope-reorder
 FLAGS_browser := -n 3 --dist loadfile --no-loadscope-reorder
 FLAGS_crash := -n 6 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve test check prove bench docs crashes screenshots lock clean machine node $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove bench docs answers crashes screenshots lock clean machine node $(addprefix test-,$(SUITES))
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -83,6 +83,9 @@ bench: .venv/.bench-ok machine  ## payments per second beside the limit, into do
 
 docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
 	$(BIN)/python tools/make_reference.py
+
+answers: .venv/.dev-ok  ## record what a server answers to the examples that the OpenAPI document shows
+	EXAMPLE_ANSWERS=write $(BIN)/pytest -q -n 0 tests/api/test_openapi_answers.py -k shows
 
 crashes: .venv/.dev-ok machine  ## kill at every crash point and write docs/crash-points.md again
 	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_payment_crashes.py tests/crash/test_follow_up_crashes.py \

@@ -28,11 +28,12 @@ class ExampleHost:
         own = {"token": self.client.token, "entity": self.client.entity_id}
         return {**fill_holes(example, answers, self.client.base_url), **own}
 
-    def send(self, example: Example, answers: Answers) -> Answer:
+    def send(self, example: Example, answers: Answers, more: Mapping[str, str] = {}) -> Answer:
+        """more: headers besides those of the example."""
         call = make_call(example).fill(self.fill(example, answers))
         form = urlencode(call.pairs)
         path = f"{call.path}?{form}" if call.has_query else call.path
-        return self.client.send(call.method, path, form if call.has_body else None, dict(call.headers))
+        return self.client.send(call.method, path, form if call.has_body else None, {**dict(call.headers), **more})
 
     def prepare(self, example: Example) -> Answers:
         """Sends the steps before an example, and waits for what it needs."""

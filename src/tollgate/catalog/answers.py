@@ -443,5 +443,29 @@ ANSWERS: Mapping[Answer, tuple[Member, ...]] = MappingProxyType(
 )
 """The members of each kind of answer, in the order of the answer."""
 
-STATUSES: Mapping[Answer, tuple[int, ...]] = MappingProxyType({Answer.STATUS: (200, 503)})
-"""The statuses of an answer that says what became of the request; 200 where there is no row."""
+DECLINABLE = frozenset({Answer.PAYMENT, Answer.AUTHENTICATION, Answer.REGISTRATION, Answer.SUBMISSION})
+"""Answers that also tell of what was declined, with the status of the result."""
+
+# ---- events ----
+
+_CHANNEL = (
+    Member("authentication", OBJECT, "The channel", _SOMETIMES, (Member("entityId", TEXT),)),
+    Member("channelName", TEXT, "The name of the channel", _SOMETIMES),
+)
+PAYLOADS: Mapping[str, tuple[Member, ...]] = MappingProxyType(
+    {
+        "payment": (
+            *ANSWERS[Answer.PAYMENT],
+            Member("presentationAmount", TEXT, "The amount again, for older clients"),
+            Member("presentationCurrency", TEXT, "The currency again, for older clients"),
+            *_CHANNEL,
+            Member("source", TEXT, "Where the payment began: OPPUI (the payment form), SCHEDULER or SYSTEM"),
+            Member("paymentMethod", TEXT, "The kind of method, such as CC for cards"),
+            Member("shortId", TEXT, "The short id, such as 1234.5678.9012"),
+        ),
+        "registration": (*ANSWERS[Answer.REGISTRATION], *_CHANNEL),
+        "schedule": (*ANSWERS[Answer.SCHEDULE], *_CHANNEL, Member("source", TEXT, "Always SCHEDULER")),
+        "result": _ANSWERED,
+    }
+)
+"""The members of the payload of an event, by the object that it shows."""
