@@ -5,6 +5,7 @@ import sys
 from tollgate.cli import (
     auditing,
     bank,
+    describing,
     endpoints,
     erasing,
     events,
@@ -28,7 +29,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *(serving, people, users, tokens, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, recording, sandbox),
+    *(erasing, evidence, recording, sandbox, describing),
 )
 """The files add their commands when they are imported."""
 

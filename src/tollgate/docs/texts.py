@@ -47,6 +47,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/reference/test-data.md",
         "docs/reference/permissions.md",
         "docs/reference/settings.md",
+        "docs/openapi.md",
     ),
     "Run a host": (
         "docs/configuration.md",
