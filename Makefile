@@ -173,6 +173,7 @@ machine:
 	have node || missing="$$missing nodejs"; \
 	have npm || missing="$$missing npm"; \
 	have php || missing="$$missing php-cli"; \
+	have javac || missing="$$missing default-jdk-headless"; \
 	have firefox-esr || have firefox || missing="$$missing firefox-esr"; \
 	have openssl || missing="$$missing openssl"; \
 	have curl || missing="$$missing curl"; \

@@ -29,9 +29,9 @@ COMMANDS: Mapping[str, Callable[[str, int], list[str]]] = {
     "python": lambda file, _port: [sys.executable, file],
     "php": lambda file, port: ["php", "-S", f"127.0.0.1:{port}", file],
     "javascript": lambda file, _port: ["node", file],
+    # Started from its source, as the page shows it; short runs are slower with a compiler that optimizes.
+    "java": lambda file, _port: ["java", "-XX:TieredStopAtLevel=1", file],
 }
-SHOWN_ONLY = {"java"}
-"""A Java development kit is too large to install for one test."""
 TEST_EVENT = {"type": "test", "action": "webhook activation", "payload": {"result": {"code": "000.100.110"}}}
 SECRETS = make_secrets()
 OTHER = make_secrets()
@@ -222,4 +222,4 @@ def is_refusing(port: int) -> bool:
 
 
 def test_the_page_has_a_receiver_for_each_language() -> None:
-    assert set(RECEIVERS) == {*COMMANDS, *SHOWN_ONLY}
+    assert set(RECEIVERS) == set(COMMANDS)

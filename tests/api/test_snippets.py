@@ -1,0 +1,42 @@
+"""Every program of the documentation, in every language, is run against a server and gets the answer of its example."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.example_host import ALL, ExampleHost, open_example_host
+from programs import run_programs
+from tollgate.catalog.results import RESULTS, is_pending, is_success
+from tollgate.docs.calls import make_call
+from tollgate.docs.snippets import LANGUAGES, Language, join_pieces, render_snippet
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExampleHost]:
+    with open_example_host(tmp_path_factory.mktemp("snippets")) as host:
+        yield host
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
+def test_every_program_gets_the_answer_of_its_example(host: ExampleHost, language: Language, tmp_path: Path) -> None:
+    programs = {}
+    for name, example in ALL.items():
+        pieces = render_snippet(language, make_call(example), host.client.base_url)
+        programs[name] = join_pieces(pieces, host.fill(example, host.prepare(example)))
+
+    printed = run_programs(language.id, programs, tmp_path, language.suffix)
+
+    host.remove_webhooks()
+    assert {name: text for name, text in printed.items() if not is_answer_of(name, text)} == {}
+
+
+def is_answer_of(name: str, printed: str) -> bool:
+    answer = json.loads(printed) if printed.startswith("{") else {}
+    if "result" not in answer:
+        return ALL[name].endpoint in ("GET /healthz", "GET /readyz") or "now" in answer
+    code = answer["result"]["code"]
+    return is_success(code) or is_pending(code) or RESULTS[code].group == "chargeback"
