@@ -96,7 +96,7 @@ _FIXED = b"x-content-type-options: nosniff\r\nreferrer-policy: no-referrer\r\n"
 _FRESH = b"cache-control: max-age=0, no-cache, no-store\r\npragma: no-cache\r\n"
 _TLS = b"strict-transport-security: max-age=63072000; includeSubDomains\r\n"
 _LAST = b"connection: close\r\n"
-_NO_CONTENT = 204
+_WITHOUT_BODY = (204, 304)
 
 
 class _Date:
@@ -136,7 +136,7 @@ def render_reply(
     parts = [_STATUS_LINES[reply.status], _date.render(), b"content-type: ", reply.content_type, b"\r\n"]
     if is_chunked:
         parts.append(b"transfer-encoding: chunked\r\n")
-    elif reply.status != _NO_CONTENT and reply.chunks is None:
+    elif reply.status not in _WITHOUT_BODY and reply.chunks is None:
         parts.append(b"content-length: %d\r\n" % len(reply.body))
     parts.append(_FIXED)
     is_fresh = True
