@@ -65,7 +65,7 @@ GROUP_ADVICE: Mapping[str, Advice] = MappingProxyType(
             "Have the shopper use another card, or ask the bank that issued it.", Retry.CHANGED, _OTHER_MEANS
         ),
         "comm_error": Advice(
-            "Try again in a few minutes. If it stays so, look at the messages below and ask the acquirer.",
+            "Try again in a few minutes. If it stays so, look at its messages and ask the acquirer.",
             Retry.LATER,
             _OUR_FAULT + " Please try again in a few minutes.",
         ),
@@ -110,7 +110,9 @@ GROUP_ADVICE: Mapping[str, Advice] = MappingProxyType(
         ),
         "job_validation": Advice("Correct the schedule in the request.", Retry.CHANGED, _NOTHING),
         "reference_validation": Advice(
-            "Look at the chain above: it shows what is left, and what may still follow.", Retry.CHANGED, _NOTHING
+            "Look at the chain of the payment: it shows what is left, and what may still follow.",
+            Retry.CHANGED,
+            _NOTHING,
         ),
         "mac_control": Advice(
             "Do not try this card again before the time that the bank asked for.", Retry.LATER, _OTHER_MEANS
