@@ -1,6 +1,7 @@
 """Pages of the texts: the first page, guides and references, and their pictures. What they say is in `docs/`."""
 
 from functools import cache
+from itertools import chain
 
 from tollgate.docs import site, texts
 from tollgate.operations.app import App
@@ -13,7 +14,7 @@ _PLAIN = b"text/plain;charset=UTF-8"
 @ROUTES.add("GET", texts.DOCS, "docs", Access.OPEN)
 async def show_home(request: Request, app: App) -> Reply:
     """Shows the first page of the documentation."""
-    return site.answer(request, _render_text("README.md", app.is_live))
+    return await site.serve(request, _render_home, is_live=app.is_live)
 
 
 @ROUTES.add("GET", f"{texts.DOCS}/{{name}}", "docs", Access.OPEN)
@@ -23,13 +24,40 @@ async def show_text(request: Request, app: App) -> Reply:
     name = texts.BY_PATH.get(request.path)
     if name is None:
         raise site.make_not_found("page")
-    return site.answer(request, _render_text(name, app.is_live))
+    return await site.serve(request, _render_text, name, is_live=app.is_live)
+
+
+@ROUTES.add("GET", f"{texts.DOCS}/{{one}}/{{two}}", "docs", Access.OPEN)
+@ROUTES.add("GET", f"{texts.DOCS}/{{one}}/{{two}}/{{three}}", "docs", Access.OPEN)
+async def show_missing(_request: Request, _app: App) -> Reply:
+    """Refuses addresses below the documentation at which nothing is."""
+    raise site.make_not_found("page")
 
 
 @cache
-def _render_text(name: str, is_live: bool) -> site.Page:
+def _render_home(*, is_live: bool) -> site.Page:
+    shown = [
+        (group, [site.Link(text.path, text.title, text.summary) for text in map(texts.read_text, names)])
+        for group, names in texts.GROUPS.items()
+    ]
+    return site.render_page("home.html", title="Documentation", path=texts.DOCS, is_live=is_live, shown=shown)
+
+
+@cache
+def _render_text(name: str, *, is_live: bool) -> site.Page:
     text = texts.read_text(name)
-    return site.render_page("text.html", title=text.title, path=text.path, is_live=is_live, text=text)
+    links = list(chain.from_iterable(links for _, links in site.list_groups()))
+    place = next(place for place, link in enumerate(links) if link.path == text.path)
+    return site.render_page(
+        "text.html",
+        title=text.title,
+        path=text.path,
+        is_live=is_live,
+        headings=text.rendered.listed,
+        before=links[place - 1] if place else None,
+        after=links[place + 1] if place + 1 < len(links) else None,
+        text=text,
+    )
 
 
 @ROUTES.add("GET", f"{texts.DOCS}/license", "docs", Access.OPEN)

@@ -4,6 +4,7 @@ What a text says is written in its file.
 """
 
 import re
+import struct
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -11,9 +12,12 @@ from posixpath import normpath
 
 import msgspec
 
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.results import RESULTS
 from tollgate.docs import markdown
 
 DOCS = "/docs"
+CODES = f"{DOCS}/codes"
 
 _PACKAGE = Path(__file__).parent
 _PACKED = _PACKAGE / "sources"
@@ -64,6 +68,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 LICENSE = "LICENSE"
 """It is shown as it is."""
 FILES = tuple(name for names in GROUPS.values() for name in names)
+_PARAMETERS = "docs/reference/parameters.md"
+_SENTENCE_END = re.compile(r"(?<=\.) ")
 _OUTSIDE = re.compile(r"[a-z]+:|#|/")
 
 
@@ -72,6 +78,11 @@ class Text(msgspec.Struct, frozen=True):
     path: str
     title: str
     rendered: markdown.Rendered
+
+    @property
+    def summary(self) -> str:
+        """The first sentence, which says what the text is about."""
+        return _SENTENCE_END.split(self.rendered.lead, maxsplit=1)[0]
 
 
 def get_path(name: str) -> str:
@@ -85,7 +96,8 @@ BY_PATH: Mapping[str, str] = {get_path(name): name for name in FILES}
 @cache
 def read_text(name: str) -> Text:
     """Renders a text when its page is first asked for; the texts of a release do not change."""
-    rendered = markdown.render((ROOT / name).read_text("utf-8"), partial(lead_to, name))
+    places = markdown.Places(partial(lead_to, name), partial(find_page, name), partial(measure, name))
+    rendered = markdown.render((ROOT / name).read_text("utf-8"), places)
     return Text(name, get_path(name), rendered.headings[0].text, rendered)
 
 
@@ -102,6 +114,27 @@ def lead_to(name: str, target: str) -> str:
     if found.startswith("docs/images/"):
         return f"/{found}"
     raise LookupError(f"{name} links to {target}, which no page shows")
+
+
+def find_page(name: str, code: str) -> str | None:
+    """Finds the page of what a text writes as code: of a result code, or the row of a parameter."""
+    if code in RESULTS:
+        return f"{CODES}/{code}"
+    if code in PARAMETERS and name != _PARAMETERS:
+        return f"{get_path(_PARAMETERS)}#{code}"
+    return None
+
+
+def measure(name: str, target: str) -> tuple[int, int]:
+    """Returns width and height of a picture, which stand at the beginning of a PNG file."""
+    with (ROOT / Path(name).parent / target).open("rb") as file:
+        return struct.unpack(">16x2I", file.read(24))
+
+
+def read_title(name: str) -> str:
+    """Reads the first heading alone, because menus need no more of a text."""
+    with (ROOT / name).open(encoding="utf-8") as file:
+        return next(line for line in file if line.startswith("# ")).removeprefix("# ").strip()
 
 
 def list_texts() -> Iterator[Text]:
