@@ -30,11 +30,12 @@ def show_amount(hundredths: int, currency: str = "") -> str:
 
 
 def show_result(code: str) -> Markup:
-    """Renders a result code with its meaning, and the group by which it is coloured."""
+    """Renders a result code with its meaning, coloured by its group, as a link to the page that describes it."""
     result = RESULTS.get(code)
-    group = "unknown" if result is None else result.group
-    text = "" if result is None else result.description
-    return Markup('<span class="result {}" title="{}">{}</span>').format(get_tone(group), text, code)
+    if result is None:
+        return Markup('<span class="result {}">{}</span>').format(get_tone("unknown"), code)
+    link = Markup('<a class="result {}" href="/docs/codes/{}" title="{}">{}</a>')
+    return link.format(get_tone(result.group), code, result.description, code)
 
 
 _TONES = {"success": "good", "success_review": "open", "pending": "open", "pending_long": "open"}
