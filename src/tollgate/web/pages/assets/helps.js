@@ -69,7 +69,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const find = document.querySelector("#find");
-  const dialog = document.querySelector("#keys");
+  const dialog = document.querySelector("dialog.keys");
   if (event.key === "/" && find instanceof HTMLInputElement) {
     event.preventDefault();
     find.focus();
