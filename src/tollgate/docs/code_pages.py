@@ -23,7 +23,8 @@ from tollgate.web.request import Access, Reply, Request, Routes
 ROUTES = Routes()
 _PAGES_KEPT = 64
 """A page is made in a millisecond, while all of them would take ten megabytes."""
-_NEAREST_MAX = 5
+_NEAREST_MAX = 8
+_SIMILARITY_MIN = 0.6
 _CODE_LENGTH_MAX = 32
 _CARDS_MAX = 6
 _NEIGHBOURS_MAX = 5
@@ -119,8 +120,11 @@ def _render_unknown(code: str, *, is_live: bool) -> site.Page:
 
 
 def suggest_codes(code: str) -> list[str]:
-    """Returns the nearest codes, the best first."""
-    return get_close_matches(code[:_CODE_LENGTH_MAX], results.RESULTS, n=_NEAREST_MAX, cutoff=0.6)
+    """Returns the nearest codes: those that begin like it, then those that look like it."""
+    asked = code[:_CODE_LENGTH_MAX]
+    beginning = [known for known in results.RESULTS if known.startswith(asked)]
+    near = get_close_matches(asked, results.RESULTS, n=_NEAREST_MAX, cutoff=_SIMILARITY_MIN)
+    return list(dict.fromkeys([*beginning, *near]))[:_NEAREST_MAX]
 
 
 def list_cards(code: str) -> Iterator[Card]:

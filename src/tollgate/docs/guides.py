@@ -8,6 +8,8 @@ from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, Routes
 
 ROUTES = Routes()
+_DEPTH_MAX = 8
+"""A reader whose address has more words than that is not one who mistyped it."""
 _PLAIN = b"text/plain;charset=UTF-8"
 
 
@@ -27,11 +29,13 @@ async def show_text(request: Request, app: App) -> Reply:
     return await site.serve(request, _render_text, name, is_live=app.is_live)
 
 
-@ROUTES.add("GET", f"{texts.DOCS}/{{one}}/{{two}}", "docs", Access.OPEN)
-@ROUTES.add("GET", f"{texts.DOCS}/{{one}}/{{two}}/{{three}}", "docs", Access.OPEN)
 async def show_missing(_request: Request, _app: App) -> Reply:
     """Refuses addresses below the documentation at which nothing is."""
     raise site.make_not_found("page")
+
+
+for _depth in range(2, _DEPTH_MAX + 1):
+    ROUTES.add("GET", texts.DOCS + "/{word}" * _depth, "docs", Access.OPEN)(show_missing)
 
 
 @cache
