@@ -40,7 +40,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/schedules.md",
         "docs/network-tokens.md",
     ),
-    "Follow payments": ("docs/webhooks.md", "docs/reports.md", "docs/back-office.md"),
+    "Follow payments": (
+        "docs/webhooks.md",
+        "docs/shopper-never-returns.md",
+        "docs/reports.md",
+        "docs/back-office.md",
+    ),
     "Reference": (
         "docs/reference/parameters.md",
         "docs/reference/rules.md",
