@@ -142,7 +142,7 @@ endef
 
 # Frameworks and style sheets of other people's pages, for the browser tests alone; npm asks the registry it is set to.
 NPM := tests/browser/npm
-.venv/.npm-ok: $(wildcard $(NPM)/*) | .venv/.dev-ok machine
+.venv/.npm-ok: $(wildcard $(NPM)/*) docs/frameworks.md | .venv/.dev-ok machine
 	rm -rf .venv/npm && cp -r $(NPM) .venv/npm
 	cd .venv/npm && npm ci --loglevel=error --no-audit --no-fund --ignore-scripts >npm.log && node build.js
 	@touch $@
