@@ -11,6 +11,7 @@ from pathlib import Path
 # Started as a file, while its neighbours are found from the root.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tools.reference_declines import render_declines
 from tools.reference_markdown import code, page, section, table
 from tools.reference_office import list_page_rows, render_permissions
 
@@ -382,6 +383,7 @@ PAGES = {
     "rules.md": render_rules,
     "follow-ups.md": render_follow_ups,
     "result-codes.md": render_result_codes,
+    "declines.md": render_declines,
     "brands.md": render_brands,
     "test-data.md": render_test_data,
     "events.md": render_events,

@@ -65,7 +65,7 @@ GROUP_ADVICE: Mapping[str, Advice] = MappingProxyType(
             "Have the shopper use another card, or ask the bank that issued it.", Retry.CHANGED, _OTHER_MEANS
         ),
         "comm_error": Advice(
-            "Try again in a few minutes. If it stays so, look at its messages and ask the acquirer.",
+            "Try again in a few minutes. If it stays so, look at the messages of the payment and ask the acquirer.",
             Retry.LATER,
             _OUR_FAULT + " Please try again in a few minutes.",
         ),
@@ -144,29 +144,91 @@ _CARD_ENTRY = Advice(
     "Have the shopper check the card data.", Retry.CHANGED, "Please check your card data and try again."
 )
 _SETTINGS = Advice("Ask the acquirer: it has the merchant set up wrongly.", Retry.CHANGED, _OUR_FAULT)
+_NO_REASON = Advice(
+    "Have the shopper use another card. Without the shopper, try again on another day.", Retry.LATER, _OTHER_MEANS
+)
+_NEW_ACCOUNT = Advice("Have the shopper use another account.", Retry.NEVER, _OTHER_MEANS)
+_NEW_MANDATE = Advice(
+    "End the series: the account may be debited under a new mandate only.",
+    Retry.NEVER,
+    "Your direct debit mandate has ended. Please give a new one, or use another way to pay.",
+)
+_TOKEN_SERVICE = Advice(
+    "Try again in a few minutes: the token service of the card network failed.",
+    Retry.LATER,
+    _OUR_FAULT + " Please try again in a few minutes.",
+)
+_MESSAGE = Advice("Ask the acquirer: it cannot process this message.", Retry.CHANGED, _OUR_FAULT)
 
 CODE_ADVICE: Mapping[str, Advice] = MappingProxyType(
     {
+        "100.380.401": GROUP_ADVICE["rejected_3ds"],
+        "700.601.001": Advice(
+            "Have the shopper enter the card again, and send the payment with 3-D Secure.",
+            Retry.CHANGED,
+            "Please enter your card again and confirm the payment.",
+        ),
+        "700.601.003": _NEW_ACCOUNT,
+        "800.100.100": _NO_REASON,
+        "800.100.152": _NO_REASON,
+        "800.100.156": _NO_REASON,
+        "800.100.161": _NO_REASON,
         "800.100.151": _CARD_ENTRY,
         "800.100.153": _CARD_ENTRY,
         "800.100.157": _CARD_ENTRY,
         "800.100.155": _NO_MONEY,
         "800.100.162": _NO_MONEY,
         "800.100.163": _NO_MONEY,
+        "800.100.164": _NO_MONEY,
+        "800.100.179": _NO_MONEY,
         "800.100.203": _NO_MONEY,
         "800.100.158": _STOLEN,
         "800.100.159": _STOLEN,
         "800.100.165": _STOLEN,
         "800.100.171": _STOLEN,
-        "800.100.202": Advice("Have the shopper use another account.", Retry.NEVER, _OTHER_MEANS),
+        "800.100.197": _NEW_ACCOUNT,
+        "800.100.202": _NEW_ACCOUNT,
+        "800.100.204": _NEW_MANDATE,
+        "800.100.205": _NEW_MANDATE,
         "800.100.176": Advice("Try again later: the bank cannot see the account now.", Retry.LATER, _OTHER_MEANS),
         "800.100.190": _SETTINGS,
+        "800.100.321": _TOKEN_SERVICE,
+        "800.100.322": _TOKEN_SERVICE,
+        "800.100.327": _TOKEN_SERVICE,
+        "800.100.403": _SERIES_ENDED,
         "800.100.500": _SERIES_ENDED,
         "800.100.501": _SERIES_ENDED,
         "100.396.101": Advice(
             "Nothing: the shopper cancelled. Offer to pay again.",
             Retry.LATER,
             "You cancelled the payment, and were not charged.",
+        ),
+        "800.110.100": Advice(
+            "Read the first payment: this one repeats it, or came after the checkout was paid.",
+            Retry.CHANGED,
+            "This order was paid already.",
+        ),
+        "800.120.100": Advice(
+            "Wait as long as the header Retry-After says.",
+            Retry.LATER,
+            "Please wait a minute and try again. You were not charged.",
+        ),
+        "800.700.100": Advice(
+            "Read the checkout again in a moment: it is being paid.",
+            Retry.LATER,
+            "Your payment is being processed. Please do not pay again.",
+        ),
+        "900.100.202": _MESSAGE,
+        "900.100.204": _MESSAGE,
+        "900.100.300": Advice(
+            "Try again: if the acquirer has taken the money after all, it is given back.",
+            Retry.LATER,
+            "The payment could not be made. It is not your fault. An amount that your bank reserved is released again.",
+        ),
+        "999.999.999": Advice(
+            "Repeat the request with the same Idempotency-Key, or read the payment: its outcome may not be known yet.",
+            Retry.LATER,
+            "We do not know yet whether the payment was made. Please wait for our message before you pay again.",
         ),
     }
 )

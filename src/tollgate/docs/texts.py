@@ -43,14 +43,17 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Follow payments": (
         "docs/webhooks.md",
+        "docs/declines.md",
         "docs/shopper-never-returns.md",
         "docs/reports.md",
         "docs/back-office.md",
     ),
+    "Go live": ("docs/going-live.md", "docs/saq.md"),
     "Reference": (
         "docs/reference/parameters.md",
         "docs/reference/rules.md",
         "docs/reference/result-codes.md",
+        "docs/reference/declines.md",
         "docs/reference/events.md",
         "docs/reference/follow-ups.md",
         "docs/reference/brands.md",

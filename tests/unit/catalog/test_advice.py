@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tollgate.catalog.advice import CODE_ADVICE, GROUP_ADVICE, Retry, get_advice
 from tollgate.catalog.results import GROUPS, RESULTS, is_pending, is_success
+from tollgate.payments.schedule import Reaction, choose_reaction
 
 
 def test_every_group_has_advice_and_no_other() -> None:
@@ -23,3 +24,23 @@ def test_every_code_says_whether_to_try_again() -> None:
 
 def test_every_way_to_try_again_is_used() -> None:
     assert {get_advice(code).retry for code in RESULTS} == set(Retry)
+
+
+def test_schedules_do_what_the_advice_says() -> None:
+    """A schedule tries again what may go through later, and nothing that the advice forbids."""
+    reactions = {code: (choose_reaction(code), get_advice(code).retry) for code in RESULTS}
+    soft = {retry for reaction, retry in reactions.values() if reaction is Reaction.SOFT}
+    assert soft == {Retry.LATER}
+    assert (Reaction.STOP, Retry.LATER) not in reactions.values()
+
+
+def test_nobody_is_told_that_nothing_was_charged_while_that_is_not_known() -> None:
+    for code in ("900.100.300", "999.999.999"):
+        assert "not charged" not in get_advice(code).shopper
+
+
+def test_a_shopper_is_never_told_the_reason_of_the_bank() -> None:
+    """Somebody who tries stolen cards learns from it which of them to try again, and how."""
+    bank = {code for code, row in RESULTS.items() if row.group in ("rejected_by_bank", "mac_control", "blacklist")}
+    told = " ".join({get_advice(code).shopper.lower() for code in bank})
+    assert [word for word in ("stolen", "lost", "funds", "limit", "fraud", "suspect", "security code") if word in told] == []
