@@ -79,12 +79,17 @@ class WarmProcess:
 
 
 def run_warm(
-    command: Sequence[str], environment: Mapping[str, str], timeout_s: float, *, check: bool = True
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    timeout_s: float,
+    *,
+    check: bool = True,
+    prepare: Prepare | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command to its end, as `subprocess.run` does."""
     with TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        process = WarmProcess(command, environment, out, err)
+        process = WarmProcess(command, environment, out, err, prepare)
         try:
             code = process.wait(timeout_s)
         finally:

@@ -26,9 +26,7 @@ SCHEDULES = {Reaction.SOFT: "tried again", Reaction.HARD: "not tried again", Rea
 def list_declines() -> list[str]:
     """Lists the codes of declines that the gateway or a partner answers without being forced to."""
     return [
-        row.code
-        for row in RESULTS.values()
-        if row.group not in NO_DECLINES and CAUSES[row.code].origin.is_answered
+        row.code for row in RESULTS.values() if row.group not in NO_DECLINES and CAUSES[row.code].origin.is_answered
     ]
 
 
@@ -49,8 +47,8 @@ def _describe_declines(retry: Retry) -> Iterator[tuple[str, ...]]:
 def render_declines() -> str:
     intro = [
         "Every code that a payment may be declined with: whether to try again, what you do, and what to tell the",
-        "shopper. [Which declines to retry](../declines.md) is the guide to it, and [result codes](result-codes.md) has",
-        "all codes, also those that only a sandbox can be made to answer.",
+        "shopper. [Which declines to retry](../declines.md) is the guide to it, and",
+        "[result codes](result-codes.md) has all codes, also those that only a sandbox can be made to answer.",
         "",
         "*Schedules*: what a [schedule](../schedules.md) does with a payment that is declined like this.",
         "",

@@ -1,4 +1,4 @@
-"""The commands of README and guides: a reader pastes every block, from top to bottom, into one shell beside a sandbox."""
+"""The commands of all texts: a reader pastes every block, from top to bottom, into one shell beside a sandbox."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from gateway import Client, GatewayProcess, inherit_variables
 from ports import find_free_port
 from tollgate.catalog.results import get_result
 from tollgate.docs import texts
+from warm_command import serve_command
 
 SHELL = list_fences("sh")
-SHELL_S = 900
-"""It takes about a minute; a busy machine may need several."""
+SHELL_S = 600
+"""It takes less than a minute; a busy machine may need several."""
 PLACE = "\x1e"
 """This sign precedes the place of a block in the records of answers and of what the shell printed."""
 GOOD_GROUPS = {"success", "pending"}
@@ -61,7 +62,8 @@ def run_in_shell(script: str, gateway: GatewayProcess, folder: Path) -> str:
     (programs / "curl").chmod(0o755)
     # Some blocks read the texts, and some write files, which do not belong into the checkout.
     (folder / "docs").symlink_to(texts.ROOT / "docs")
-    own = {
+    variables = {
+        **inherit_variables(),
         "TOLLGATE_DATA": str(gateway.data),
         "ANSWERS": str(folder / "answers"),
         "SHOP_PORT": str(find_free_port()),
@@ -69,14 +71,12 @@ def run_in_shell(script: str, gateway: GatewayProcess, folder: Path) -> str:
         "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     command = ["bash", "-euo", "pipefail", "-c", script]
-    with (folder / "printed").open("w+") as printed:
+    with (
+        serve_command(programs / "tollgate", folder, variables),
+        (folder / "printed").open("w+") as printed,
+    ):
         shell = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**inherit_variables(), **own},
-            stdout=printed,
-            stderr=printed,
-            start_new_session=True,
+            command, cwd=folder, env=variables, stdout=printed, stderr=printed, start_new_session=True
         )
         try:
             code = shell.wait(timeout=SHELL_S)
@@ -123,7 +123,7 @@ def is_told(place: str, answer: dict[str, Any]) -> bool:
 def read_answers(recorded: str) -> list[tuple[str, dict[str, Any]]]:
     """Returns each answer with the place of its block; answers stand without a line's end between them."""
     decoder = json.JSONDecoder()
-    found = []
+    found: list[tuple[str, dict[str, Any]]] = []
     for part in recorded.split(PLACE)[1:]:
         place, _, printed = part.partition("\n")
         starts = re.finditer(r'\{"(?:id|result|ndc)":', printed)
@@ -138,9 +138,7 @@ def test_every_text_with_commands_is_run_and_the_readme_is_first() -> None:
 
 def test_a_block_that_is_only_shown_has_its_reason() -> None:
     shown = list_fences("console")
-    assert [
-        fence.place for fence in shown if not any(re.search(pattern, fence.block) for pattern in SHOWN_ONLY)
-    ] == []
+    assert [fence.place for fence in shown if not any(re.search(pattern, fence.block) for pattern in SHOWN_ONLY)] == []
     blocks = "".join(fence.block for fence in shown)
     assert [pattern for pattern in SHOWN_ONLY if not re.search(pattern, blocks)] == []
 

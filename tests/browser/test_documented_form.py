@@ -59,7 +59,7 @@ def test_the_form_of_the_three_steps_pays_and_the_server_gets_the_result(page: P
 
     client = hosted_page.client
     names: dict[str, Any] = {"BASE": client.base_url, "ENTITY": client.entity_id, "TOKEN": client.token}
-    exec(ASK, names)  # noqa: S102 -- the code that the text gives to merchants
+    exec(ASK, names)
     path = hosted_page.shop.visits_to(BACK)[-1].fields["resourcePath"]
 
     is_paid, answer = names["ask"](path)

@@ -12,7 +12,9 @@ from tollgate.payments.schedule import PAUSES, Reaction, choose_reaction, ends_s
 
 GUIDE = (ROOT / "docs" / "declines.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs" / "reference" / "declines.md").read_text("utf-8")
-QUOTED = [[cell.strip() for cell in line.strip("|").split("|")] for line in GUIDE.splitlines() if line.startswith("| `")]
+QUOTED = [
+    [cell.strip() for cell in line.strip("|").split("|")] for line in GUIDE.splitlines() if line.startswith("| `")
+]
 
 
 def test_the_quoted_rows_are_those_of_the_advice() -> None:

@@ -1,4 +1,4 @@
-"""The guide to going live says how hosts differ: each cell of its table is derived from the code, or a test proves it."""
+"""The guide to going live says how hosts differ: each row of its table follows from the code, or a test proves it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 import pytest
 from click.testing import CliRunner
 
+import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tidy.source_tree import ROOT
 from tollgate.catalog import codes
-from tollgate.cli.entry import program
+from tollgate.cli.program import program
 from tollgate.config import Environment, Settings
 from tollgate.contract.orders import read_test_mode
 from tollgate.hosting import readiness
@@ -76,7 +77,9 @@ def may_send_plain(is_live: bool) -> bool:
 DERIVED: Mapping[str, Callable[[bool], str]] = {
     "requests without TLS": lambda is_live: "refused" if has_need("tls", is_live) else "served",
     "addresses below `/sandbox`": lambda is_live: "exist" if has_path("/sandbox/.*", is_live) else "do not exist",
-    "`/metrics` on the port of the API": lambda is_live: "exists" if has_path("/metrics", is_live) else "does not exist",
+    "`/metrics` on the port of the API": lambda is_live: (
+        "exists" if has_path("/metrics", is_live) else "does not exist"
+    ),
     "`testMode=INTERNAL`": answer_test_mode,
     "code of a successful payment": lambda is_live: f"`{SUCCESS_CODES[None if is_live else TestMode.INTERNAL]}`",
     "throttles": name_throttles,
@@ -91,7 +94,8 @@ DERIVED: Mapping[str, Callable[[bool], str]] = {
 PROVEN = {
     "simulator overrides in `customParameters`": "tests/api/test_live_host.py::test_simulator_overrides_do_nothing",
     "a channel without acquirer": "tests/api/test_live_host.py::test_a_channel_without_an_acquirer_is_not_set_up",
-    "warnings about unknown parameters": "tests/unit/web/test_server.py::test_only_a_test_host_names_parameters_that_nobody_reads",
+    "warnings about unknown parameters": "tests/unit/web/test_server.py"
+    "::test_only_a_test_host_names_parameters_that_nobody_reads",
     "signing in without a second factor": "tests/api/test_office_live.py"
     "::test_the_first_user_of_a_live_host_chooses_a_password_and_sets_up_a_second_factor",
 }

@@ -11,7 +11,9 @@ from tollgate.catalog.parameters.row import NEVER, SEAL
 
 GUIDE = (ROOT / "docs" / "saq.md").read_text("utf-8")
 TABLE = GUIDE.partition("## By integration")[2].partition("\n## ")[0]
-ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE.splitlines() if line.startswith("|")][2:]
+ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE.splitlines() if line.startswith("|")][
+    2:
+]
 SAQS = {"SAQ A", "SAQ A-EP", "SAQ C-VT", "SAQ D"}
 
 

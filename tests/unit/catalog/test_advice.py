@@ -43,4 +43,5 @@ def test_a_shopper_is_never_told_the_reason_of_the_bank() -> None:
     """Somebody who tries stolen cards learns from it which of them to try again, and how."""
     bank = {code for code, row in RESULTS.items() if row.group in ("rejected_by_bank", "mac_control", "blacklist")}
     told = " ".join({get_advice(code).shopper.lower() for code in bank})
-    assert [word for word in ("stolen", "lost", "funds", "limit", "fraud", "suspect", "security code") if word in told] == []
+    reasons = ("stolen", "lost", "funds", "limit", "fraud", "suspect", "security code")
+    assert [word for word in reasons if word in told] == []
