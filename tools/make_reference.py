@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -11,9 +10,9 @@ from pathlib import Path
 # Started as a file, while its neighbours are found from the root.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools.reference_declines import render_declines
 from tools.reference_markdown import code, page, section, table
 from tools.reference_office import list_page_rows, render_permissions
+from tools.reference_results import render_declines, render_result_codes
 
 from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand
@@ -22,8 +21,7 @@ from tollgate.catalog.events import EVENT_ROWS, SUBSCRIBED_TYPES, EventRow
 from tollgate.catalog.parameters.names import ALIASES, PARAMETERS
 from tollgate.catalog.parameters.row import Parameter
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals
-from tollgate.catalog.result_rows.row import Origin
-from tollgate.catalog.results import CAUSES, GROUPS, RESULTS
+from tollgate.catalog.results import RESULTS
 from tollgate.catalog.return_reasons import RETURN_REASONS
 from tollgate.catalog.rules import RULES
 from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES, TEST_ACCOUNTS, TEST_CARDS
@@ -97,40 +95,6 @@ def render_rules() -> str:
         section("Throttles", "A row that is not on waits for the configuration."),
         table(("operation", "at most", "counted by", "on"), throttles),
     )
-
-
-def render_result_codes() -> str:
-    by_group = {group.id: [row for row in RESULTS.values() if row.group == group.id] for group in GROUPS}
-    parts = (
-        line
-        for group in GROUPS
-        for line in (
-            *section(code(group.id), group.meaning, f"Pattern: {code(group.regex)}"),
-            *table(
-                ("code", "HTTP", "meaning", "cause"),
-                (
-                    (code(row.code), str(row.http_status), row.text, describe_cause(row.code))
-                    for row in by_group[group.id]
-                ),
-            ),
-        )
-    )
-    intro = ["A code belongs to the first group whose pattern matches it, but for the few that stand elsewhere.", ""]
-    counted = Counter(cause.origin for cause in CAUSES.values())
-    causes = (
-        *section(
-            "Causes",
-            "What makes the gateway answer a code, or why nothing does. On a test host any code can be forced "
-            "by `customParameters[forceResultCode]`.",
-        ),
-        *table(("cause", "codes"), ((origin.value, str(counted[origin])) for origin in Origin)),
-    )
-    return page(f"Result codes ({len(RESULTS)})", intro, causes, parts)
-
-
-def describe_cause(result_code: str) -> str:
-    cause = CAUSES[result_code]
-    return cause.words if cause.origin is Origin.GATEWAY else f"{cause.origin.value} ({cause.words})"
 
 
 def describe_card_brand(brand: Brand) -> tuple[str, ...]:

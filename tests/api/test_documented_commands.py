@@ -38,7 +38,7 @@ SHOWN_ONLY: Mapping[str, str] = {
     r"wallet-key add": "needs the keys of a wallet's provider",
     r"tollgate decrypt": "shows what is printed, or the headers of a delivery of your own",
 }
-"""Why a block of `console` is shown with its answers, or for another host, and not run: a pattern and the reason."""
+"""A block of `console` is shown and not run: the pattern finds it, and the reason follows."""
 
 CURL = """#!/bin/bash
 set -o pipefail

@@ -1,13 +1,15 @@
-"""The reference page of declines: every code that a payment may be declined with, and the advice on it."""
+"""The reference pages of result codes: all of them with their causes, and the declines with the advice on them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from tools.reference_markdown import code, page, section, table
 
 from tollgate.catalog.advice import Retry, get_advice
-from tollgate.catalog.results import CAUSES, RESULTS
+from tollgate.catalog.result_rows.row import Origin
+from tollgate.catalog.results import CAUSES, GROUPS, RESULTS
 from tollgate.payments.schedule import PAUSES, Reaction, choose_reaction
 from tollgate.values import HOUR
 
@@ -21,6 +23,40 @@ TITLES = {
 }
 
 SCHEDULES = {Reaction.SOFT: "tried again", Reaction.HARD: "not tried again", Reaction.STOP: "ends"}
+
+
+def render_result_codes() -> str:
+    by_group = {group.id: [row for row in RESULTS.values() if row.group == group.id] for group in GROUPS}
+    parts = (
+        line
+        for group in GROUPS
+        for line in (
+            *section(code(group.id), group.meaning, f"Pattern: {code(group.regex)}"),
+            *table(
+                ("code", "HTTP", "meaning", "cause"),
+                (
+                    (code(row.code), str(row.http_status), row.text, describe_cause(row.code))
+                    for row in by_group[group.id]
+                ),
+            ),
+        )
+    )
+    intro = ["A code belongs to the first group whose pattern matches it, but for the few that stand elsewhere.", ""]
+    counted = Counter(cause.origin for cause in CAUSES.values())
+    causes = (
+        *section(
+            "Causes",
+            "What makes the gateway answer a code, or why nothing does. On a test host any code can be forced "
+            "by `customParameters[forceResultCode]`.",
+        ),
+        *table(("cause", "codes"), ((origin.value, str(counted[origin])) for origin in Origin)),
+    )
+    return page(f"Result codes ({len(RESULTS)})", intro, causes, parts)
+
+
+def describe_cause(result_code: str) -> str:
+    cause = CAUSES[result_code]
+    return cause.words if cause.origin is Origin.GATEWAY else f"{cause.origin.value} ({cause.words})"
 
 
 def list_declines() -> list[str]:
