@@ -146,6 +146,8 @@ def test_a_proxy_with_the_defaults_of_nginx_is_recognized(developer: Developer, 
         {"Origin": "https://evil.example"},
         {"Origin": "http://localhost:1"},
         {"Origin": "null"},
+        {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
+        {"Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"},
         {"Origin": "http://localhost.evil.example"},
     ],
 )
@@ -187,6 +189,15 @@ def test_a_form_needs_the_token_of_its_own_browser(developer: Developer, own_gat
         assert developer.post("/sandbox/front/clock", fields).status == 403
     developer.form_token = own
     assert developer.post("/sandbox/front/clock", fields).status == 303
+
+
+def test_a_form_of_the_page_itself_is_accepted(developer: Developer) -> None:
+    developer.open()
+    fields = {"forward": "1", "unit": "seconds"}
+
+    for origin in (developer.base_url, "null"):
+        headers = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
+        assert developer.post("/sandbox/front/clock", fields, **headers).status == 303
 
 
 def test_a_form_without_the_cookie_is_refused(developer: Developer) -> None:

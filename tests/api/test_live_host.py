@@ -113,12 +113,21 @@ def test_simulator_overrides_do_nothing(host: LiveHost) -> None:
 
 
 def test_nothing_of_a_test_host_is_there(host: LiveHost) -> None:
-    for path in ("/sandbox/clock", "/sandbox/inbox/shop", "/metrics"):
+    for path in ("/sandbox/clock", "/sandbox/inbox/shop", "/sandbox/credentials", "/sandbox/front/news", "/metrics"):
         answer = host.client.send("GET", path)
         assert (answer.status, answer.code) == (404, "200.300.404")
     for command in ("credentials", "clock"):
         with pytest.raises(RuntimeError, match="live host"):
             run_command(host.gateway, command)
+
+
+def test_its_front_page_is_its_name_and_nothing_else(host: LiveHost) -> None:
+    answer = host.client.send("GET", "/")
+
+    assert (answer.status, answer.body) == (200, b"Tollgate\n")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "set-cookie" not in answer.headers
+    assert host.client.send("GET", "/favicon.ico").headers["content-type"] == "image/x-icon"
 
 
 def test_a_payment_link_of_a_live_host_has_the_configured_address_and_takes_real_money(host: LiveHost) -> None:

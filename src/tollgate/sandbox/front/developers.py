@@ -94,8 +94,11 @@ def check_origin(request: Request, app: App) -> None:
     Another port of this machine is another origin of the same site, and may belong to anybody.
     """
     origin, host = request.header(b"origin"), (request.header(b"host") or "").lower()
-    is_own = origin is None or urlsplit(origin.lower()).netloc in (host, urlsplit(app.base_url).netloc)
-    if not is_own or request.header(b"sec-fetch-site") not in _OWN_SITES:
+    site = request.header(b"sec-fetch-site")
+    # A page that sends no referrer sends a form with the origin `null`; where it came from, the other header says.
+    is_own = origin is None or (origin == "null" and site == "same-origin")
+    is_own = is_own or urlsplit((origin or "").lower()).netloc in (host, urlsplit(app.base_url).netloc)
+    if not is_own or site not in _OWN_SITES:
         raise Forbidden(results.get_result(codes.UNAUTHENTICATED), "the request came from another site")
 
 

@@ -20,10 +20,15 @@ function readItem(item) {
  * Puts a newer item into the place of an older one. The focus stays on what has the same id, or goes to the first link.
  * @param {Element} older
  * @param {Element} newer
+ * @param {Element | null} place the item before which it belongs
  */
-function replaceItem(older, newer) {
+function replaceItem(older, newer, place) {
   const focused = older.contains(document.activeElement) ? document.activeElement : null;
+  const list = older.parentElement;
   older.replaceWith(newer);
+  if (newer.nextElementSibling !== place) {
+    list?.insertBefore(newer, place);
+  }
   if (focused !== null) {
     const heir = (focused.id && document.getElementById(focused.id)) || newer.querySelector("a, button");
     if (heir instanceof HTMLElement) {
@@ -56,10 +61,7 @@ function mergeList(shown, fresh) {
     } else if (readItem(older) !== readItem(item)) {
       showTimes(item);
       place = place === older ? older.nextElementSibling : place;
-      replaceItem(older, item);
-      if (!isSorted) {
-        shown.insertBefore(item, place);
-      }
+      replaceItem(older, item, isSorted ? older.nextElementSibling : place);
     } else if (place === older) {
       place = older.nextElementSibling;
     } else if (!isSorted) {

@@ -1,0 +1,51 @@
+"""What falls due next is listed in order, for one merchant, and not once it is over."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from databases.samples import CHANNEL, MERCHANT, NOON, complete, make_payment
+from tollgate.payments.ledger import Balance
+from tollgate.payments.payment import RecoveryTask
+from tollgate.store import upcoming
+from tollgate.store.database import Database
+from tollgate.store.jobs import Job, insert_job_writes
+from tollgate.store.payments import start_payment
+from tollgate.values import DAY, HOUR, MerchantId
+
+pytestmark = pytest.mark.anyio
+
+JOB = Job(id="1", merchant_id=MERCHANT, topic=RecoveryTask.INQUIRE, subject_id="a payment", due_at=NOON + HOUR)
+
+
+async def test_jobs_are_listed_by_their_time_for_one_merchant(db: Database) -> None:
+    for job in (
+        JOB,
+        replace(JOB, id="2", due_at=NOON, topic=RecoveryTask.REVERSE),
+        replace(JOB, id="3", due_at=NOON + DAY),
+        replace(JOB, merchant_id=MerchantId("another")),
+    ):
+        assert await db.write(insert_job_writes(job), label="job")
+
+    found = await upcoming.list_upcoming(db, MERCHANT, NOON, 2)
+
+    assert found == [
+        upcoming.Upcoming(NOON, RecoveryTask.REVERSE, "a payment"),
+        upcoming.Upcoming(NOON + HOUR, RecoveryTask.INQUIRE, "a payment"),
+    ]
+
+
+async def test_an_authorization_is_listed_while_something_of_it_is_left(db: Database) -> None:
+    held = make_payment(payment_type="PA")
+    spent = make_payment(payment_type="PA", balance=Balance(drawn=held.money.hundredths))
+    for payment in (held, spent, make_payment(payment_type="DB"), make_payment(payment_type="PA")):
+        await start_payment(db, payment)
+    await complete(db, held)
+    await complete(db, spent)
+
+    found = await upcoming.list_authorizations(db, MERCHANT, CHANNEL, NOON + HOUR, 7 * DAY, 10)
+    late = await upcoming.list_authorizations(db, MERCHANT, CHANNEL, NOON + 8 * DAY, 7 * DAY, 10)
+
+    assert found == [upcoming.Upcoming(held.created_at + 7 * DAY, upcoming.AUTHORIZATION, held.id)]
+    assert late == []
