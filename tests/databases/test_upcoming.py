@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from databases.samples import CHANNEL, MERCHANT, NOON, complete, make_payment
-from tollgate.payments.ledger import Balance
-from tollgate.payments.payment import RecoveryTask
+from databases.samples import CHANNEL, MERCHANT, NOON, make_completion, make_payment
+from tollgate.payments.ledger import BalanceChange
+from tollgate.payments.payment import RecoveryTask, State
 from tollgate.store import upcoming
 from tollgate.store.database import Database
 from tollgate.store.jobs import Job, insert_job_writes
-from tollgate.store.payments import start_payment
+from tollgate.store.payments import balance_change_writes, complete_payment, start_payment
 from tollgate.values import DAY, HOUR, MerchantId
 
 pytestmark = pytest.mark.anyio
@@ -37,12 +37,14 @@ async def test_jobs_are_listed_by_their_time_for_one_merchant(db: Database) -> N
 
 
 async def test_an_authorization_is_listed_while_something_of_it_is_left(db: Database) -> None:
-    held = make_payment(payment_type="PA")
-    spent = make_payment(payment_type="PA", balance=Balance(drawn=held.money.hundredths))
-    for payment in (held, spent, make_payment(payment_type="DB"), make_payment(payment_type="PA")):
-        await start_payment(db, payment)
-    await complete(db, held)
-    await complete(db, spent)
+    held, spent, declined = (make_payment(payment_type="PA") for _ in range(3))
+    for payment in (held, spent, declined, make_payment(payment_type="PA"), taken := make_payment()):
+        assert await start_payment(db, payment, None, None)
+    for payment in (held, spent, taken):
+        assert await complete_payment(db, make_completion(payment), None)
+    assert await complete_payment(db, make_completion(declined, state=State.DECLINED), None)
+    drawn = BalanceChange(payment_id=spent.id, drawn=spent.money.hundredths)
+    assert await db.write(balance_change_writes(MERCHANT, drawn), label="drawn")
 
     found = await upcoming.list_authorizations(db, MERCHANT, CHANNEL, NOON + HOUR, 7 * DAY, 10)
     late = await upcoming.list_authorizations(db, MERCHANT, CHANNEL, NOON + 8 * DAY, 7 * DAY, 10)

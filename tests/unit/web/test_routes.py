@@ -7,16 +7,18 @@ import re
 import pytest
 
 from tollgate.catalog.throttles import THROTTLES, WRONG_TOKEN
+from tollgate.docs.routes import ROUTES as DOCS_ROUTES
 from tollgate.office.routes import ROUTES as OFFICE_ROUTES
 from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES
 from tollgate.values import NotFound, WrongMethod
 from tollgate.web.api import ROUTES
-from tollgate.web.api.host import METRICS
+from tollgate.web.api.host import METRICS, NAME
 from tollgate.web.request import Access, RouteRow
 from tollgate.web.routes import RouteTable
 from tollgate.widget.routes import ROUTES as WIDGET_ROUTES
 
 TABLE = RouteTable([*ROUTES, METRICS, *SANDBOX_ROUTES])
+LIVE_ROWS = (*ROUTES, NAME, *WIDGET_ROUTES, *OFFICE_ROUTES, *DOCS_ROUTES)
 HOLE = re.compile(r"\{[a-z]+\}")
 
 
@@ -85,15 +87,14 @@ def test_other_paths_are_shown_as_they_came(path: str) -> None:
 
 
 def test_every_operation_of_a_live_host_is_throttled_but_its_health() -> None:
-    live_rows = {row.operation for row in (*ROUTES, *WIDGET_ROUTES, *OFFICE_ROUTES)}
+    live_rows = {row.operation for row in LIVE_ROWS}
 
     assert live_rows - set(THROTTLES) == {"healthz", "readyz"}
     assert set(THROTTLES) - live_rows == {WRONG_TOKEN}
 
 
 def test_whoever_has_no_credential_is_counted_by_address() -> None:
-    rows = (*ROUTES, *WIDGET_ROUTES, *OFFICE_ROUTES)
-    open_rows = {row.operation for row in rows if row.access is Access.OPEN} & set(THROTTLES)
+    open_rows = {row.operation for row in LIVE_ROWS if row.access is Access.OPEN} & set(THROTTLES)
 
     assert {THROTTLES[operation].counted_by for operation in open_rows} == {"address"}
 
@@ -126,7 +127,7 @@ def test_head_works_wherever_get_does(row: RouteRow) -> None:
     assert TABLE.find("HEAD", HOLE.sub("8a01", row.path)).row is row
 
 
-@pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/payments/a/b", "/V1/payments", "v1/payment"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/payments/a/b", "/V1/payments", "v1/payment"])
 def test_an_unknown_path_is_not_found(path: str) -> None:
     with pytest.raises(NotFound):
         TABLE.find("GET", path)
