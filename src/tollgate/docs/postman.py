@@ -50,7 +50,7 @@ def _list_items(row: Endpoint) -> Iterator[Json]:
 
 
 def _render_request(row: Endpoint, example: Example) -> Json:
-    holes = {hole: "{{%s}}" % _name_variable(hole, source) for hole, source in example.ids.items()}
+    holes = {hole: f"{{{{{_name_variable(hole, source)}}}}}" for hole, source in example.ids.items()}
     holes |= {"entity": "{{entityId}}", BASE: "{{baseUrl}}"}
     call = calls.make_call(example).fill(holes)
     headers = [pair for pair in call.headers if pair[0] != "Authorization"]
