@@ -5,12 +5,12 @@ from functools import wraps
 
 import msgspec
 
-from tollgate.docs import code_pages, guides, openapi, search, site, texts
+from tollgate.docs import code_pages, endpoint_pages, guides, openapi, search, site, texts
 from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web.request import Access, OpenHandler, Reply, Request, Routes
 
-_MODULES = (guides, code_pages, search, openapi)
+_MODULES = (guides, code_pages, endpoint_pages, search, openapi)
 
 _files = Routes()
 _files.add("GET", f"{texts.DOCS}/files/{{hash}}/{{name}}", "docs_files", Access.OPEN)(site.FILES.answer)

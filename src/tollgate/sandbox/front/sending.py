@@ -37,6 +37,8 @@ async def send(app: App, method: str, target: str, body: bytes, access_token: st
     lines = (
         f"{method} {target} HTTP/1.1".encode(),
         b"host: localhost",
+        # Endpoints for shoppers answer with JSON only where it is asked for.
+        b"accept: application/json",
         b"authorization: Bearer " + access_token.encode(),
         b"content-length: " + str(len(body)).encode(),
         *((b"content-type: " + _FORM,) if body else ()),
