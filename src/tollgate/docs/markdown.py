@@ -210,10 +210,18 @@ def _frame(tokens: Sequence[Token]) -> Iterator[Token]:
         counted[name] += 1
         return name if counted[name] == 1 else f"{name} {counted[name]}"
 
+    is_empty = False
     for token, following in pairwise([*tokens, Token("", "", 0)]):
         if token.type == "heading_open":
             section = _get_text(following)
-        if token.type == "table_open":
+        if token.type == "th_open":
+            is_empty = not following.content
+        if token.type == "th_open" and is_empty:
+            # An empty head names nothing, and readers of screens would look for its name.
+            yield Token("td_open", "td", 1)
+        elif token.type == "th_close" and is_empty:
+            yield Token("td_close", "td", -1)
+        elif token.type == "table_open":
             region = {"class": "scroll", "role": "region", "tabindex": "0", "aria-label": make_name("table")}
             token.attrSet("class", "sortable")
             yield from (Token("scroll_open", "div", 1, attrs=dict(region)), token)

@@ -94,6 +94,14 @@ def test_a_word_of_the_glossary_can_be_linked_to() -> None:
     assert [(row.anchor, row.note) for row in rendered.rows] == [("soft-decline", "Try again.")]
 
 
+def test_an_empty_head_is_no_head() -> None:
+    html = render("|   | b |\n|---|---|\n| c | d |\n").html
+
+    assert "<th>b</th>" in html
+    assert html.count("<th>") == 1
+    assert html.count("<td>") == html.count("</td>") == 3
+
+
 def test_words_of_a_row_are_rendered_without_a_paragraph() -> None:
     assert markdown.render_inline("`000.100.110` & <b>", PAGES.get) == (
         '<a href="/docs/codes/000.100.110"><code>000.100.110</code></a> &amp; &lt;b&gt;'

@@ -28,7 +28,7 @@ function filterCodes(asked) {
   }
   filterNone?.toggleAttribute("hidden", shown > 0);
   if (filterCount !== null) {
-    filterCount.textContent = words.length === 0 ? "" : `${shown} codes`;
+    filterCount.textContent = words.length === 0 ? "" : `Codes that fit: ${shown}`;
   }
 }
 

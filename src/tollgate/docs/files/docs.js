@@ -24,7 +24,7 @@ if (window.isSecureContext) {
 
 /** On a narrow screen the list of sections begins closed. */
 const contents = document.querySelector("details.contents");
-if (contents instanceof HTMLDetailsElement && window.matchMedia("(max-width: 80rem)").matches) {
+if (contents instanceof HTMLDetailsElement && window.matchMedia("(max-width: 79.99rem)").matches) {
   contents.open = false;
 }
 
