@@ -28,6 +28,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Get started": ("README.md", "docs/authentication.md", "docs/payment-methods.md", "docs/glossary.md"),
     "Take payments": (
         "docs/payment-form.md",
+        "docs/copy-and-pay.md",
         "docs/frameworks.md",
         "docs/checkouts.md",
         "docs/payment-links.md",
