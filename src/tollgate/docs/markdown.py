@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.token import Token
 
-_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"\A<!--.*?-->\n", re.DOTALL)
+"""Generated texts begin with one."""
 _NO_WORD = re.compile(r"[^\w\- ]")
 _SPACES = re.compile(r"\s+")
 _LISTED_LEVELS = (2, 3)
