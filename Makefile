@@ -92,7 +92,7 @@ crashes: .venv/.dev-ok machine  ## kill at every crash point and write docs/cras
 		tests/crash/test_method_crashes.py tests/crash/test_background_crashes.py tests/crash/test_checkout_crashes.py \
 		tests/crash/test_delivery_crashes.py tests/crash/test_endpoint_crashes.py tests/crash/test_office_crashes.py
 
-screenshots: .venv/.dev-ok machine  ## take the pictures of the form, the shop and the back office again
+screenshots: .venv/.dev-ok machine  ## take the pictures of the form, the pages and the back office again
 	$(BIN)/python tools/screenshots.py $(ARGS)
 
 lock: .venv/.dev-ok  ## resolve the newest dependencies into the lock files, which name no host

@@ -1,4 +1,4 @@
-"""`make screenshots`: takes the pictures of the payment form, the demo shop and the back office for the documents.
+"""`make screenshots`: takes the pictures of the payment form, the demo shop, the office and the documentation.
 
 A gateway of its own on a free port, a temporary data folder, Debian's Chromium; everything is stopped afterwards.
 """
@@ -45,6 +45,7 @@ class Look:
 
 
 OFFICE = Look(width=1120, height=700)
+DOCS = Look(width=1280, height=740)
 FORM = Look(width=540)
 """A form is as wide as this in most shops."""
 
@@ -155,6 +156,16 @@ def show_receipt(client: Client, page: Page, base_url: str) -> None:
     expect(page.get_by_role("heading", name="Receipt")).to_be_visible()
 
 
+def show_front_page(page: Page, base_url: str) -> None:
+    page.goto(f"{base_url}/")
+    expect(page.get_by_role("main")).to_be_visible()
+
+
+def show_docs(path: str, page: Page, base_url: str) -> None:
+    page.goto(f"{base_url}/docs/{path}")
+    expect(page.locator("h1")).not_to_have_text("Page not found")
+
+
 SHOTS = (
     Shot("accordion", show_form, FORM),
     Shot("accordion-dark", show_form, Look(width=FORM.width, is_dark=True)),
@@ -169,6 +180,9 @@ SHOTS = (
     Shot("cancelled", show_cancelled, FORM),
     Shot("mandate", show_mandate, FORM),
     Shot("challenge", show_challenge, Look(width=720, height=760)),
+    Shot("front-page", show_front_page, DOCS),
+    Shot("docs-endpoint", partial(show_docs, "api/post-v1-payments"), DOCS),
+    Shot("docs-result-code", partial(show_docs, "codes/800.100.155"), DOCS),
 )
 
 
