@@ -34,7 +34,7 @@ _PATTERNS: Mapping[re.Pattern[str], Callable[[str], str]] = {
     re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"): lambda digits: str(UUID(digits[:32], version=4)),
     re.compile(r"(?<![0-9.])[0-9]{4}(?:\.[0-9]{4}){2}(?![0-9.])"): lambda digits: _spell_number(int(digits, 16)),
 }
-"""What differs from run to run, and how it is made again from 64 hex digits."""
+"""The texts that differ from run to run, and how each is made again from 64 hex digits."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T])[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(\+0000|Z)")
 _MASKED_WORDS = {"latencyMs": 12, "buildNumber": "0.1.0"}
 _MASKED_TEXTS = (

@@ -1,4 +1,4 @@
-"""What a server answers to the examples, and what it sends to webhooks, is what the OpenAPI document describes.
+"""Answers to the examples, and what is sent to webhooks, have the schemas of the OpenAPI document.
 
 With `EXAMPLE_ANSWERS=write` the answers that the document shows are recorded again.
 """

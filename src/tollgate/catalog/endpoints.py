@@ -13,6 +13,9 @@ import msgspec
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.shape import Shape, choice, number, pattern, text
 
+ENTITY_ID = "entityId"
+"""The parameter that names the channel, at every endpoint that needs or takes one."""
+
 
 class Section(StrEnum):
     """The sections of the reference, in their order."""
@@ -81,7 +84,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     takes_key: bool = False
     """It reads the header `Idempotency-Key`."""
     note: str = ""
-    """What it does, where no handler that the documentation may read says it."""
+    """Says what it does, where the documentation may not read the handler."""
     also_at: tuple[str, ...] = ()
     """Other paths of the same endpoint, which older clients use."""
     is_for_shoppers: bool = False
@@ -99,7 +102,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_for_tests(self) -> bool:
-        """Tells whether only a test host has it."""
+        """Returns True if only a test host has it."""
         return self.section is Section.SANDBOX
 
 
@@ -616,7 +619,9 @@ _ROWS = (
         needs=("paymentType",),
         own=(
             OwnParameter(
-                "resultCode", "The reason of a chargeback, such as 000.100.203", pattern(r"000\.100\.2[0-9]{2}", 11, 11)
+                "resultCode",
+                "The reason of a chargeback: a code of that group",
+                pattern(r"000\.100\.2[0-9]{2}", 11, 11),
             ),
         ),
         note="Records a receipt (RC), a chargeback (CB) or its reversal (CR) of a payment, as a bank would report it.",

@@ -24,7 +24,7 @@ from tollgate.web.request import JSON, Access, Reply, Request, Routes
 PATH = "/openapi.json"
 FORM = "application/x-www-form-urlencoded"
 ANSWERS_FILE = Path(__file__).parent / "example_answers.json"
-"""What a test host answered to the examples, with stable ids and times; a test compares it with a server."""
+"""The answers of a test host to the examples, with stable ids and times; a test compares them with a server."""
 
 _BEARER = "accessToken"
 _JSON = "application/json"
@@ -173,12 +173,12 @@ def _render_query(row: endpoints.Endpoint) -> list[Json]:
     sent = dict(pair for example in EXAMPLES.get(row.key, ()) for pair in _list_pairs(example))
     named = [parameter for word in row.takes for parameter in schemas.list_named(word)]
     if row.access != "open":
-        named.insert(0, PARAMETERS["entityId"])
+        named.insert(0, PARAMETERS[endpoints.ENTITY_ID])
     return [
         {
             "name": each.name,
             "in": "query",
-            "required": each.name in (*row.needs, *(("entityId",) if row.access == "entity" else ())),
+            "required": each.name in (*row.needs, *((endpoints.ENTITY_ID,) if row.access == "entity" else ())),
             "schema": refer(schemas.get_group_name(each.name))
             if "." not in each.name
             else schemas.render_parameter(each),
@@ -189,7 +189,7 @@ def _render_query(row: endpoints.Endpoint) -> list[Json]:
 
 
 def _render_body(row: endpoints.Endpoint) -> Json:
-    needs = [*(("entityId",) if row.access == "entity" else ()), *row.needs]
+    needs = [*((endpoints.ENTITY_ID,) if row.access == "entity" else ()), *row.needs]
     content: Json = {"schema": schemas.render_form(row, needs)}
     shown = {each.name: {"summary": each.title, "value": dict(_list_pairs(each))} for each in EXAMPLES.get(row.key, ())}
     if any(each["value"] for each in shown.values()):
@@ -203,7 +203,7 @@ def _list_pairs(example: Example) -> list[tuple[str, str]]:
     recorded = {name: each["body"] for name, each in read_example_answers().items()}
     filled = fill_holes(example, recorded, EXAMPLE_HOST) if recorded.keys() >= set(example.sources) else {}
     call = calls.make_call(example).fill(filled)
-    return [pair for pair in call.pairs if pair[0] != "entityId"]
+    return [pair for pair in call.pairs if pair[0] != endpoints.ENTITY_ID]
 
 
 # ---- answers ----
@@ -283,7 +283,7 @@ def _render_components(shown: list[endpoints.Endpoint]) -> Json:
 
 
 def _render_answers() -> Json:
-    shared = _name_shared()
+    shared = _get_shared_names()
     kinds = {kind.value: members for kind, members in answers.ANSWERS.items()}
     payloads = {f"{name.capitalize()}Payload": members for name, members in answers.PAYLOADS.items()}
     parts = {name: row.members for name, row in _list_shared().items()}
@@ -312,7 +312,7 @@ def _list_shared() -> dict[str, answers.Member]:
     }
 
 
-def _name_shared() -> Mapping[int, str]:
+def _get_shared_names() -> Mapping[int, str]:
     named = {id(row.members): name for name, row in _list_shared().items()}
     return {**named, id(answers.RESULT_MEMBERS): "AnsweredResult"}
 

@@ -6,7 +6,7 @@ A request that others need keeps ids of its answer as variables, so that a folde
 import re
 from collections.abc import Iterator
 
-from tollgate.catalog.endpoints import Endpoint
+from tollgate.catalog.endpoints import ENTITY_ID, Endpoint
 from tollgate.catalog.examples import BASE, DAY, EXAMPLES, Example
 from tollgate.docs import calls
 from tollgate.docs.openapi import list_shown
@@ -25,7 +25,7 @@ def make_collection(base_url: str, is_live: bool, version: str) -> Json:
         "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{accessToken}}", "type": "string"}]},
         "variable": [
             {"key": "baseUrl", "value": base_url},
-            {"key": "entityId", "value": ""},
+            {"key": ENTITY_ID, "value": ""},
             {"key": "accessToken", "value": ""},
         ],
         "item": [
@@ -50,8 +50,8 @@ def _list_items(row: Endpoint) -> Iterator[Json]:
 
 
 def _render_request(row: Endpoint, example: Example) -> Json:
-    holes = {hole: f"{{{{{_name_variable(hole, source)}}}}}" for hole, source in example.ids.items()}
-    holes |= {"entity": "{{entityId}}", BASE: "{{baseUrl}}"}
+    holes = {hole: f"{{{{{_get_variable(hole, source)}}}}}" for hole, source in example.ids.items()}
+    holes |= {"entity": f"{{{{{ENTITY_ID}}}}}", BASE: "{{baseUrl}}"}
     call = calls.make_call(example).fill(holes)
     headers = [pair for pair in call.headers if pair[0] != "Authorization"]
     pairs = [{"key": name, "value": value} for name, value in call.pairs]
@@ -72,8 +72,8 @@ def _render_request(row: Endpoint, example: Example) -> Json:
     }
 
 
-def _name_variable(hole: str, source: str) -> str:
-    """Names the variable of a member that is kept: `debit_id`, or `debit_timestamp_day` for its day."""
+def _get_variable(hole: str, source: str) -> str:
+    """Returns the variable of a member that is kept: `debit_id`, or `debit_timestamp_day` for its day."""
     return _NO_WORD.sub("_", f"{source}_day" if hole == DAY else source)
 
 
@@ -86,4 +86,4 @@ def _list_kept(example: Example) -> Iterator[str]:
                 if name == example.name:
                     member = _INDEX.sub(r"[\1]", f"pm.response.json().{path}")
                     value = f"{member}.slice(0, 10)" if hole == DAY else member
-                    yield f'pm.collectionVariables.set("{_name_variable(hole, source)}", {value});'
+                    yield f'pm.collectionVariables.set("{_get_variable(hole, source)}", {value});'

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tollgate.catalog.answers import Kind, Member
-from tollgate.catalog.endpoints import Endpoint, OwnParameter
+from tollgate.catalog.endpoints import ENTITY_ID, Endpoint, OwnParameter
 from tollgate.catalog.parameters.names import HOLES, PARAMETERS, first_word
 from tollgate.catalog.parameters.row import Parameter
 from tollgate.catalog.shape import Shape
@@ -111,7 +111,7 @@ def render_group(word: str) -> Json:
 def render_components(endpoints: Iterable[Endpoint]) -> Json:
     """Renders the parameters that the endpoints take: a component for each, and one for each group of a form."""
     taken = [(word, endpoint.method) for endpoint in endpoints for word in endpoint.takes]
-    words = dict.fromkeys(("entityId", *(word for word, method in taken if method == "POST" or not is_group(word))))
+    words = dict.fromkeys((ENTITY_ID, *(word for word, method in taken if method == "POST" or not is_group(word))))
     return {
         get_group_name(word): render_group(word) if is_group(word) else render_parameter(PARAMETERS[word])
         for word in words
@@ -122,7 +122,7 @@ def render_form(endpoint: Endpoint, needs: Iterable[str]) -> Json:
     """Renders the schema of a form: the groups that it takes, and the parameters of its own."""
     properties = {word: refer(get_group_name(word)) for word in endpoint.takes if not is_group(word)}
     if endpoint.access != "open":
-        properties = {"entityId": refer(get_group_name("entityId")), **properties}
+        properties = {ENTITY_ID: refer(get_group_name(ENTITY_ID)), **properties}
     properties |= {row.name: render_own(row) for row in endpoint.own}
     required = [*needs, *(row.name for row in endpoint.own if row.is_required)]
     own: Json = {"type": "object", "properties": properties, **({"required": required} if required else {})}
