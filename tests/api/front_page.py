@@ -72,9 +72,9 @@ class Developer:
         assert answer.status == 200, answer
         return unescape(answer.body.decode())
 
-    def post(self, path: str, fields: Mapping[str, str] | None = None, **headers: str) -> Answer:
+    def post(self, path: str, fields: Mapping[str, str] = {}, headers: Mapping[str, str] = {}) -> Answer:
         """Sends a form with the token of the last page."""
-        return self.send("POST", path, {"form_token": self.form_token, **(fields or {})}, headers)
+        return self.send("POST", path, {"form_token": self.form_token, **fields}, headers)
 
     def list_buttons(self) -> list[Button]:
         found = _BUTTON.finditer(self.send("GET", "/").body.decode())

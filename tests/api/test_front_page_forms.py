@@ -1,4 +1,4 @@
-"""What a developer does on the front page happens through the interface, once, and is shown."""
+"""The forms of the front page act through the interface, once, and show what came of it."""
 
 from __future__ import annotations
 

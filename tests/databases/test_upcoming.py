@@ -1,4 +1,4 @@
-"""What falls due next is listed in order, for one merchant, and not once it is over."""
+"""The next due things are listed in order, for one merchant, and not once they are over."""
 
 from __future__ import annotations
 

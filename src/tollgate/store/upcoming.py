@@ -52,7 +52,7 @@ _now = sa.bindparam("now", type_=WHOLE)
 _merchant_id = sa.bindparam("merchant_id", type_=TEXT)
 
 
-def _list_next(at: sa.Column[Any], topic: sa.ColumnElement[str], subject: sa.Column[str], *where: Any) -> Statement:
+def _select_next(at: sa.Column[Any], topic: sa.ColumnElement[str], subject: sa.Column[str], *where: Any) -> Statement:
     # Spelled so that no planner goes through all rows of the merchant instead of the index of what is open.
     merchant = at.table.c.merchant_id.concat(sa.literal_column("''"))
     return Statement(sa.select(at, topic, subject).where(merchant == _merchant_id, *where).order_by(at).limit(LIMIT))
@@ -63,12 +63,12 @@ def _name(topic: str) -> sa.ColumnElement[str]:
 
 
 _NEXT = (
-    _list_next(jobs.c.due_at, jobs.c.topic, jobs.c.subject_id),
-    _list_next(schedules.c.next_at, _name(RUN_TOPIC), schedules.c.id, sa.text(f"schedules.{ACTIVE_SCHEDULE}")),
-    _list_next(
+    _select_next(jobs.c.due_at, jobs.c.topic, jobs.c.subject_id),
+    _select_next(schedules.c.next_at, _name(RUN_TOPIC), schedules.c.id, sa.text(f"schedules.{ACTIVE_SCHEDULE}")),
+    _select_next(
         deliveries.c.due_at, _name(DELIVERY), deliveries.c.webhook_id, sa.text(f"deliveries.{PENDING_DELIVERY}")
     ),
-    _list_next(
+    _select_next(
         checkouts.c.expires_at,
         _name(CHECKOUT),
         checkouts.c.id,
@@ -76,7 +76,7 @@ _NEXT = (
         checkouts.c.sealed_fields.is_not(None),
         checkouts.c.state == CheckoutState.OPEN,
     ),
-    _list_next(
+    _select_next(
         payment_links.c.expires_at,
         _name(LINK),
         payment_links.c.id,
@@ -97,7 +97,7 @@ _AUTHORIZATIONS = Statement(
     .order_by(payments.c.created_at)
     .limit(LIMIT)
 )
-_INSTRUCTIONS = _list_next(
+_INSTRUCTIONS = _select_next(
     instructions.c.due_on, _name(INSTRUCTION), instructions.c.id, sa.text(f"instructions.{OPEN_INSTRUCTION}")
 )
 

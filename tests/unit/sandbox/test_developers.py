@@ -1,4 +1,4 @@
-"""Who is at this machine, by the peer's address, the name that was asked for, and the signs of proxies."""
+"""A developer at this machine is known by the address, by the name that was asked for, and by no sign of a proxy."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     upcoming.LINK: ("A payment link expires", ""),
     upcoming.INSTRUCTION: ("A SEPA file is made", "payments"),
 }
-"""What happens, by topic, and the section of the back office that has a page about its subject."""
+"""The texts by topic, each with the section of the back office that has a page about its subject."""
 
 
 class Next(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,12 +57,12 @@ async def list_next(app: App, merchant_id: MerchantId) -> list[Next]:
             app.database, merchant_id, channel.id, now, app.authorization_lifetime, SHOWN
         )
     for due_on, payment_id in await upcoming.list_instruction_days(app.database, merchant_id, SHOWN):
-        at = max(find_filing(due_on, app.today), now)
+        at = max(get_filing(due_on, app.today), now)
         found.append(upcoming.Upcoming(at, upcoming.INSTRUCTION, payment_id))
     return [_show(each, now) for each in sorted(found, key=lambda each: each.at)[:SHOWN]]
 
 
-def find_filing(due_on: date, today: date) -> Instant:
+def get_filing(due_on: date, today: date) -> Instant:
     """Returns when the file is made that a bank executes on a day: the first day from which that day is near enough."""
     day = today
     while banking_days.add_banking_days(banking_days.get_banking_day(day), LIMITS.bank_lead_days) < due_on:

@@ -32,7 +32,7 @@ _OWN_SITES = (None, "same-origin", "none")
 
 
 class Developer(msgspec.Struct, frozen=True, kw_only=True):
-    """A person or a browser that may see the credentials of the sandbox merchant."""
+    """A developer may see the credentials of the sandbox merchant and use its buttons."""
 
     credentials: tenant.Welcome
     merchant_id: MerchantId

@@ -34,7 +34,7 @@ class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
     received_at: Instant
     title: str
     note: str
-    """What happened, if the event is about a payment."""
+    """The type and the amount, if the event is about a payment."""
     badge: str
     tone: str
 

@@ -38,7 +38,7 @@ ROUTES.add("GET", f"{_PATH}/files/{{hash}}/{{name}}", "front_files", Access.OPEN
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
-    """What changes by itself while the page is open; messages are not opened yet."""
+    """The parts that change by themselves while the page is open; messages are not opened yet."""
 
     payments: list[payments.ShownPayment]
     messages: list[InboxMessage]
