@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 import msgspec
 
+from tollgate.catalog.results import RESULTS, is_review
+
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -29,7 +31,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[str, ...] = ()
     """Examples that are sent before, although no member of their answers is needed."""
     condition: str = ""
-    """What must be set up before the example succeeds, in one sentence."""
+    """The example succeeds only after this was set up; one sentence."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -67,11 +69,18 @@ _IBAN = (
     ("bankAccount.holder", "Jane Jones"),
     ("bankAccount.iban", "DE89370400440532013000"),
 )
+_REVIEW = next(code for code in RESULTS if is_review(code))
+_NOTICE = next(code for code, row in RESULTS.items() if row.group == "chargeback")
 _MONTHLY = (("job.dayOfMonth", "L"), ("job.hour", "10"))
 _WITH_TOKENS = (
     "The channel must have network tokens (tollgate channel set ENTITY --network-tokens), and a worker must have "
     "requested the token, which takes a moment."
 )
+
+
+def _id_of(name: str) -> str:
+    """Returns the source of a hole that takes the id which an example was answered with."""
+    return f"{name}.id"
 
 
 def _type(payment_type: str) -> Pairs:
@@ -126,7 +135,7 @@ _ROWS = (
         name="forced_review",
         endpoint="POST /v1/payments",
         title="Choose the result code on a test host",
-        pairs=(*_type("DB"), *_CARD, ("customParameters[forceResultCode]", "000.400.000")),
+        pairs=(*_type("DB"), *_CARD, ("customParameters[forceResultCode]", _REVIEW)),
     ),
     Example(
         name="credit",
@@ -139,34 +148,34 @@ _ROWS = (
         endpoint="POST /v1/payments/{id}",
         title="Capture an authorization",
         pairs=_type("CP"),
-        ids={"id": "preauthorization.id"},
+        ids={"id": _id_of("preauthorization")},
     ),
     Example(
         name="partial_refund",
         endpoint="POST /v1/payments/{id}",
         title="Refund a part",
         pairs=(("amount", "10.00"), ("currency", "EUR"), ("paymentType", "RF")),
-        ids={"id": "debit.id"},
+        ids={"id": _id_of("debit")},
     ),
     Example(
         name="reversal",
         endpoint="POST /v1/payments/{id}",
         title="Reverse an authorization",
         pairs=(("paymentType", "RV"),),
-        ids={"id": "preauthorization.id"},
+        ids={"id": _id_of("preauthorization")},
     ),
     Example(
         name="rebill",
         endpoint="POST /v1/payments/{id}",
         title="Charge the same card again",
         pairs=_type("RB"),
-        ids={"id": "debit.id"},
+        ids={"id": _id_of("debit")},
     ),
     Example(
         name="payment",
         endpoint="GET /v1/payments/{id}",
         title="Read a payment",
-        ids={"id": "debit.id"},
+        ids={"id": _id_of("debit")},
     ),
     # ---- checkouts ----
     Example(
@@ -186,26 +195,26 @@ _ROWS = (
         endpoint="POST /v1/checkouts/{id}",
         title="Change the amount",
         pairs=(("amount", "79.00"), ("currency", "EUR")),
-        ids={"id": "checkout.id"},
+        ids={"id": _id_of("checkout")},
     ),
     Example(
         name="ended_checkout",
         endpoint="DELETE /v1/checkouts/{id}",
         title="End a checkout that nobody is paying",
-        ids={"id": "checkout.id"},
+        ids={"id": _id_of("checkout")},
     ),
     Example(
         name="checkout_payment",
         endpoint="GET /v1/checkouts/{id}/payment",
         title="Read the payment once the shopper is back",
-        ids={"id": "checkout.id"},
+        ids={"id": _id_of("checkout")},
         after=("paid_checkout",),
     ),
     Example(
         name="checkout_registration",
         endpoint="GET /v1/checkouts/{id}/registration",
         title="Read the registration once the shopper is back",
-        ids={"id": "registering_checkout.id"},
+        ids={"id": _id_of("registering_checkout")},
         after=("registered_checkout",),
     ),
     Example(
@@ -213,14 +222,14 @@ _ROWS = (
         endpoint="POST /v1/checkouts/{id}/payment",
         title="Pay with a card, as the payment form does",
         pairs=(*_CARD, _BACK),
-        ids={"id": "checkout.id"},
+        ids={"id": _id_of("checkout")},
     ),
     Example(
         name="registered_checkout",
         endpoint="POST /v1/checkouts/{id}/registration",
         title="Register a card, as the payment form does",
         pairs=(*_CARD, _BACK),
-        ids={"id": "registering_checkout.id"},
+        ids={"id": _id_of("registering_checkout")},
     ),
     # ---- payment links ----
     Example(
@@ -238,20 +247,20 @@ _ROWS = (
         name="link_status",
         endpoint="GET /paybylink/v1/{id}",
         title="Read the status of a link",
-        ids={"id": "link.id"},
+        ids={"id": _id_of("link")},
     ),
     Example(
         name="ended_link",
         endpoint="DELETE /paybylink/v1/{id}",
         title="End a link that nobody has paid",
-        ids={"id": "link.id"},
+        ids={"id": _id_of("link")},
     ),
-    Example(name="opened_link", endpoint=OPEN_LINK, title="Open the page of a link", ids={"id": "link.id"}),
+    Example(name="opened_link", endpoint=OPEN_LINK, title="Open the page of a link", ids={"id": _id_of("link")}),
     Example(
         name="opened_link_status",
         endpoint="GET /paybylink/v1/{id}",
         title="Read the checkout of a link that was opened",
-        ids={"id": "link.id"},
+        ids={"id": _id_of("link")},
         after=("opened_link",),
     ),
     Example(
@@ -265,7 +274,7 @@ _ROWS = (
         name="link_payment",
         endpoint="GET /paybylink/v1/{id}/checkouts/{checkout}/payment",
         title="Read the payment of a link",
-        ids={"id": "link.id", "checkout": "opened_link_status.paymentLinks.0.checkoutId"},
+        ids={"id": _id_of("link"), "checkout": "opened_link_status.paymentLinks.0.checkoutId"},
         after=("paid_link",),
     ),
     # ---- registrations ----
@@ -285,39 +294,39 @@ _ROWS = (
         name="read_registration",
         endpoint="GET /v1/registrations/{id}",
         title="Read a registration",
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     Example(
         name="secure_registration",
         endpoint="GET /v1/secureRegistrations/{id}",
         title="Read a registration at the older address",
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     Example(
         name="changed_registration",
         endpoint="POST /v1/registrations/{id}",
         title="Change the expiry of a card",
         pairs=(("card.holder", "Jane Jones"), ("card.expiryMonth", "08"), ("card.expiryYear", "2040")),
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     Example(
         name="deleted_registration",
         endpoint="DELETE /v1/registrations/{id}",
         title="Delete a registration",
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     Example(
         name="extended_registration",
         endpoint="POST /v1/registrations/{id}/extendlife",
         title="Keep a registration for longer",
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     Example(
         name="registered_payment",
         endpoint="POST /v1/registrations/{id}/payments",
         title="Charge a registered card while the shopper is present",
         pairs=_type("DB"),
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     Example(
         name="repeated_payment",
@@ -329,7 +338,7 @@ _ROWS = (
             ("standingInstruction.type", "UNSCHEDULED"),
             ("standingInstruction.source", "MIT"),
         ),
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     # ---- schedules ----
     Example(
@@ -337,13 +346,13 @@ _ROWS = (
         endpoint="POST /scheduling/v1/schedules",
         title="Charge on the last day of every month",
         pairs=(("registrationId", "{registration}"), *_type("SD"), *_MONTHLY),
-        ids={"registration": "registration.id"},
+        ids={"registration": _id_of("registration")},
     ),
     Example(
         name="read_schedule",
         endpoint="GET /scheduling/v1/schedules/{id}",
         title="Read a schedule and its latest runs",
-        ids={"id": "schedule.id"},
+        ids={"id": _id_of("schedule")},
     ),
     Example(
         name="replaced_schedule",
@@ -353,19 +362,19 @@ _ROWS = (
             ("registrationId", "{registration}"),
             *(("amount", "25.00"), ("currency", "EUR"), ("job.dayOfWeek", "MON"), ("job.hour", "10")),
         ),
-        ids={"id": "schedule.id", "registration": "registration.id"},
+        ids={"id": _id_of("schedule"), "registration": _id_of("registration")},
     ),
     Example(
         name="ended_schedule",
         endpoint="POST /scheduling/v1/schedules/{id}/deschedule",
         title="Cancel a schedule",
-        ids={"id": "schedule.id"},
+        ids={"id": _id_of("schedule")},
     ),
     Example(
         name="deleted_schedule",
         endpoint="DELETE /v1/schedules/{id}",
         title="Cancel a schedule at the older address",
-        ids={"id": "schedule.id"},
+        ids={"id": _id_of("schedule")},
     ),
     # ---- 3-D Secure ----
     Example(
@@ -384,21 +393,21 @@ _ROWS = (
         name="read_authentication",
         endpoint="GET /v1/threeDSecure/{id}",
         title="Read an authentication",
-        ids={"id": "authentication.id"},
+        ids={"id": _id_of("authentication")},
     ),
     # ---- reports ----
     Example(
         name="report",
         endpoint="GET /v1/query/{id}",
         title="Report on a payment",
-        ids={"id": "debit.id"},
+        ids={"id": _id_of("debit")},
     ),
     Example(
         name="chain_report",
         endpoint="GET /v1/query/{id}",
         title="Report on a payment and what followed it",
         pairs=(("includeLinkedTransactions", "true"),),
-        ids={"id": "debit.id"},
+        ids={"id": _id_of("debit")},
         after=("partial_refund",),
     ),
     Example(
@@ -406,7 +415,7 @@ _ROWS = (
         endpoint="GET /v3/query/{id}",
         title="Report on a payment and its chain as a list",
         pairs=(("includeLinkedTransactions", "true"),),
-        ids={"id": "debit.id"},
+        ids={"id": _id_of("debit")},
         after=("partial_refund",),
     ),
     Example(
@@ -455,33 +464,33 @@ _ROWS = (
         name="read_webhook",
         endpoint="GET /v1/webhooks/{id}",
         title="Read a webhook",
-        ids={"id": "webhook.id"},
+        ids={"id": _id_of("webhook")},
     ),
     Example(
         name="changed_webhook",
         endpoint="POST /v1/webhooks/{id}",
         title="Choose other events",
         pairs=(("url", "{base}/sandbox/inbox/examples"), ("types", "payment.succeeded,payment.refunded")),
-        ids={"id": "webhook.id"},
+        ids={"id": _id_of("webhook")},
     ),
     Example(
         name="removed_webhook",
         endpoint="DELETE /v1/webhooks/{id}",
         title="Remove a webhook",
-        ids={"id": "webhook.id"},
+        ids={"id": _id_of("webhook")},
     ),
     Example(
         name="tested_webhook",
         endpoint="POST /v1/webhooks/{id}/test",
         title="Send the test event and activate the webhook",
-        ids={"id": "webhook.id"},
+        ids={"id": _id_of("webhook")},
     ),
     Example(
         name="rotated_webhook",
         endpoint="POST /v1/webhooks/{id}/rotate",
         title="Make new secrets, and keep the present ones for two days",
         pairs=(("overlap", "48"),),
-        ids={"id": "webhook.id"},
+        ids={"id": _id_of("webhook")},
     ),
     # ---- the host ----
     Example(name="result_codes", endpoint="GET /v1/resultcodes", title="List all result codes"),
@@ -499,28 +508,28 @@ _ROWS = (
         name="chargeback",
         endpoint="POST /sandbox/payments/{id}",
         title="Charge a debit back",
-        pairs=(*_type("CB"), ("resultCode", "000.100.203")),
-        ids={"id": "debit.id"},
+        pairs=(*_type("CB"), ("resultCode", _NOTICE)),
+        ids={"id": _id_of("debit")},
     ),
     Example(
         name="chargeback_reversal",
         endpoint="POST /sandbox/payments/{id}",
         title="Reverse a chargeback",
         pairs=_type("CR"),
-        ids={"id": "chargeback.id"},
+        ids={"id": _id_of("chargeback")},
     ),
     Example(
         name="network_token",
         endpoint="GET /sandbox/registrations/{id}/networkToken",
         title="Read the network token of a card",
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
     ),
     Example(
         name="network_token_event",
         endpoint="POST /sandbox/registrations/{id}/networkToken",
         title="Suspend a network token",
         pairs=(("event", "SUSPENDED"),),
-        ids={"id": "registration.id"},
+        ids={"id": _id_of("registration")},
         condition=_WITH_TOKENS,
     ),
 )

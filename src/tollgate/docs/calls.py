@@ -9,7 +9,7 @@ from inspect import getdoc
 
 import msgspec
 
-from tollgate.catalog.endpoints import ENDPOINTS, Endpoint
+from tollgate.catalog.endpoints import ENDPOINTS, ENTITY_ID, Endpoint
 from tollgate.catalog.examples import Example, Pairs
 from tollgate.web.api import ROUTES
 from tollgate.web.request import RouteRow
@@ -18,7 +18,7 @@ HOLE = re.compile(r"\{([a-z]+)\}")
 _FORM = ("Content-Type", "application/x-www-form-urlencoded")
 _TOKEN = ("Authorization", "Bearer {token}")
 _AS_JSON = ("Accept", "application/json")
-_ENTITY = ("entityId", "{entity}")
+_ENTITY = (ENTITY_ID, "{entity}")
 _ROUTES: Mapping[str, RouteRow] = {f"{row.method} {row.path}": row for row in ROUTES}
 
 

@@ -1,4 +1,4 @@
-"""What the rows tell about an endpoint: its parameters, rules, answers, result codes and limits, ready to be shown.
+"""The facts about an endpoint as its page shows them: parameters, rules, answers, result codes and limits.
 
 How they are laid out is written in the templates.
 """
@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from tollgate.catalog import results, throttles
 from tollgate.catalog.answers import ANSWERS, Member
-from tollgate.catalog.endpoints import Answer, Endpoint, Section
+from tollgate.catalog.endpoints import ENTITY_ID, Answer, Endpoint, Section
 from tollgate.catalog.parameters.names import PARAMETERS, first_word
 from tollgate.catalog.parameters.row import Need, Parameter
 from tollgate.catalog.rule import Rule
@@ -21,7 +21,6 @@ from tollgate.docs.calls import find_route
 from tollgate.payments.following import SYSTEM_ONLY
 
 _CODE = re.compile(r"`([^`]+)`")
-_ENTITY = "entityId"
 _UNITS = ((3600, "hour"), (60, "minute"))
 _COUNTED_BY = {"entity": "entity", "id": "id", "row": "id", "address": "address of the caller"}
 _RESULT_OF_A_PAYMENT = frozenset(
@@ -58,18 +57,18 @@ def mark_code(text: str) -> Markup:
 
 def list_parameters(endpoint: Endpoint) -> list[Group]:
     """Lists the parameters of an endpoint: first those without a group, then each group by its first word."""
-    words = (*((_ENTITY,) if endpoint.access != "open" else ()), *endpoint.takes)
+    words = (*((ENTITY_ID,) if endpoint.access != "open" else ()), *endpoint.takes)
     by_word: dict[str, list[Parameter]] = {word: [] for word in words}
     for row in PARAMETERS.values():
         if first_word(row.name) in by_word:
             by_word[first_word(row.name)].append(row)
     plain = [row for rows in by_word.values() for row in rows if row.name in by_word]
-    needed = sorted(plain, key=lambda row: row.name != _ENTITY and row.name not in endpoint.needs)
+    needed = sorted(plain, key=lambda row: row.name != ENTITY_ID and row.name not in endpoint.needs)
     own = [
         Line(
             name=each.name,
             format=each.shape.notation,
-            need=_name_need(is_required=each.is_required),
+            need=_render_need(is_required=each.is_required),
             note=mark_code(each.note),
         )
         for each in endpoint.own
@@ -93,8 +92,8 @@ def _show_parameter(row: Parameter, endpoint: Endpoint) -> Line:
 
 
 def _choose_need(row: Parameter, endpoint: Endpoint) -> str:
-    if row.name == _ENTITY:
-        return _name_need(is_required=endpoint.access == "entity")
+    if row.name == ENTITY_ID:
+        return _render_need(is_required=endpoint.access == "entity")
     if row.name in endpoint.needs:
         return Need.REQUIRED.value
     # The row of a parameter without a group says what a payment needs; other endpoints can do without it.
@@ -102,7 +101,7 @@ def _choose_need(row: Parameter, endpoint: Endpoint) -> str:
     return Need.CONDITIONAL.value if is_payments_own else row.need.value
 
 
-def _name_need(*, is_required: bool) -> str:
+def _render_need(*, is_required: bool) -> str:
     need = Need.REQUIRED if is_required else Need.OPTIONAL
     return need.value
 
@@ -145,7 +144,7 @@ def _describe_scope(endpoint: Endpoint) -> str:
     if throttle is None or throttle.scope is None:
         return "A token with scopes is refused."
     needed = f"A token with scopes needs `{throttle.scope}`"
-    if throttle.scope is Scope.PAYMENTS and "paymentType" in endpoint.takes and endpoint.section is Section.PAYMENTS:
+    if throttle.scope is Scope.PAYMENTS and endpoint.section is Section.PAYMENTS:
         kinds = ", ".join(f"`{kind}`" for kind in sorted(REFUND_TYPES.difference(SYSTEM_ONLY)))
         return f"{needed}; for {kinds} it needs `{Scope.REFUNDS}`."
     return f"{needed}."

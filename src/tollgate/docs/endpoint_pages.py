@@ -35,7 +35,7 @@ class Field(msgspec.Struct, frozen=True):
     source: str = ""
     """The title of the step whose answer has the value."""
     is_parameter: bool = True
-    """False for a hole of the path."""
+    """It is a parameter of the request; a hole of the path is not."""
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class ShownExample(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[Field, ...]
     steps: tuple[Example, ...]
     """The examples that are sent before, in their order."""
-    steps_json: str
+    sent_json: str
     """The steps as the script that sends them reads them, the example itself last."""
 
 
@@ -150,7 +150,7 @@ def show_example(example: Example, base_url: str) -> ShownExample:
         programs=tuple(Program(each, snippets.render_snippet(each, call, base_url)) for each in snippets.LANGUAGES),
         fields=tuple(_list_fields(example, call.fill({BASE: base_url}))),
         steps=tuple(steps[:-1]),
-        steps_json=orjson.dumps([_render_step(step, base_url) for step in steps]).decode(),
+        sent_json=orjson.dumps([_render_step(step, base_url) for step in steps]).decode(),
     )
 
 
