@@ -9,6 +9,7 @@ from types import MappingProxyType
 import msgspec
 
 from tollgate.catalog.results import RESULTS, is_review
+from tollgate.catalog.return_reasons import RETURN_REASONS
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -70,7 +71,7 @@ _IBAN = (
     ("bankAccount.iban", "DE89370400440532013000"),
 )
 _REVIEW = next(code for code in RESULTS if is_review(code))
-_NOTICE = next(code for code, row in RESULTS.items() if row.group == "chargeback")
+_NOTICE = RETURN_REASONS["AM04"].notice
 _MONTHLY = (("job.dayOfMonth", "L"), ("job.hour", "10"))
 _WITH_TOKENS = (
     "The channel must have network tokens (tollgate channel set ENTITY --network-tokens), and a worker must have "
