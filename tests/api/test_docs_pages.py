@@ -30,7 +30,7 @@ ENTITY = "$ENTITY"
 
 @dataclass
 class Links(HTMLParser):
-    """What a page links to, what it loads, and the anchors it has."""
+    """The links of a page, the files it loads, and its anchors."""
 
     hrefs: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)

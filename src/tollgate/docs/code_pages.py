@@ -27,8 +27,7 @@ _NEAREST_MAX = 8
 _SIMILARITY_MIN = 0.6
 _CODE_LENGTH_MAX = 32
 _CARDS_MAX = 6
-_NEIGHBOURS_MAX = 5
-"""On each side."""
+_NEIGHBOURS_MAX = 5  # on each side
 _CHARGEBACK = "CB"
 
 GROUPS: Mapping[str, results.Group] = {group.id: group for group in results.GROUPS}

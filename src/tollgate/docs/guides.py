@@ -1,4 +1,4 @@
-"""Pages of the texts: the first page, guides and references, and their pictures. What they say is in `docs/`."""
+"""Pages of the texts: the first page, guides and references, and their pictures. What they say is in their files."""
 
 from functools import cache
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Renders the pages of the documentation and keeps them. What it shows is decided by its own module.
+"""Renders and keeps pages of the documentation. What a page shows is decided by its own module.
 
 Pages contain nothing of the reader: a script fills in the credentials that a test host gives to its developer.
 """

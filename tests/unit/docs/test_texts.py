@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.docs import code_pages, texts
+from tollgate.catalog.results import RESULTS
+from tollgate.docs import texts
 from tollgate.docs.site import API
 
 ROOT = Path(__file__).parents[3]
@@ -37,7 +38,7 @@ def test_every_text_has_an_address_of_its_own() -> None:
 def list_addresses() -> set[str]:
     """Returns every address that a text may link to, with its anchors."""
     found = {"/", "/openapi.json", texts.DOCS, texts.CODES, API, f"{texts.DOCS}/license"}
-    found |= {f"{texts.CODES}/{code}" for code in code_pages.results.RESULTS}
+    found |= {f"{texts.CODES}/{code}" for code in RESULTS}
     for text in texts.list_texts():
         anchors = map(unescape, ID.findall(text.rendered.html))
         found |= {text.path, *(f"{text.path}#{anchor}" for anchor in anchors)}
