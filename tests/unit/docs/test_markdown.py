@@ -22,8 +22,13 @@ def test_html_of_a_text_is_shown_and_not_run() -> None:
     assert "&lt;script&gt;" in html
 
 
-def test_a_comment_at_the_beginning_is_left_out() -> None:
-    assert "Written by" not in markdown.render("<!-- Written by a tool. -->\n# Title\n\nText.", PLACES).html
+def test_a_comment_is_left_out_at_the_beginning_and_kept_in_code() -> None:
+    text = "<!-- Written by a tool. -->\n# Title\n\n```vue\n<!-- Shop.vue -->\n<template></template>\n```\n"
+
+    html = markdown.render(text, PLACES).html
+
+    assert "Written" not in html
+    assert "&lt;!-- Shop.vue --&gt;\n&lt;template&gt;" in html
 
 
 def test_headings_have_anchors_as_the_links_of_the_texts_spell_them() -> None:
