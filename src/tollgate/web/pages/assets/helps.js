@@ -65,7 +65,7 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
 let lastKey = "";
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, dialog")) {
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, dialog[open]")) {
     return;
   }
   const find = document.querySelector("#find");
