@@ -21,9 +21,9 @@ BYTES_MAX = 100_000
 NEWS = "**/sandbox/front/news"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def own_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
-    """A host of a newcomer, on which nothing has happened yet."""
+    """A host of a newcomer, on which nothing has happened yet; it is there before the browser and ends after it."""
     with GatewayProcess(tmp_path_factory.mktemp("front")) as gateway:
         yield gateway
 
@@ -115,7 +115,7 @@ def test_the_empty_page_is_accessible(page: Page, newcomer: Client) -> None:
 def test_the_page_with_all_it_loads_is_small(page: Page, newcomer: Client) -> None:
     newcomer.pay()
     responses: list[Response] = []
-    page.on("response", responses.append)
+    page.on("response", lambda response: responses.append(response))
     open_front(page, newcomer)
     page.wait_for_load_state("networkidle")
 
@@ -209,6 +209,7 @@ def test_the_keys_find_the_search_and_list_themselves(page: Page, newcomer: Clie
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("refund")
