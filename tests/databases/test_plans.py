@@ -50,7 +50,7 @@ SMALL = {
     "planned_outcomes", "saved_views", "settings", "users", "webhooks",
 }  # fmt: skip
 """Tables whose rows people make, so that reading a merchant's rows, or all of them, is short work."""
-SHORT = ("announcements_pending", "deliveries_pending")
+SHORT = ("announcements_pending", "deliveries_pending", "instructions_open")
 """Indexes that hold only what waits."""
 FIRST_ROWS = {"_sample", "_newest_events"}
 """Statements that walk along a key and stop at the first rows."""

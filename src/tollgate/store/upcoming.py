@@ -84,17 +84,27 @@ _NEXT = (
         payment_links.c.state == LinkState.OPEN,
     ),
 )
-_AUTHORIZATIONS = Statement(
-    sa.select(payments.c.created_at, payments.c.id)
+_PAYMENTS_READ = 1000
+# The page asks every two seconds, and a channel may have many payments that are no authorizations.
+_oldest = (
+    sa.select(payments)
     .where(
         payments.c.channel_id == sa.bindparam("channel_id", type_=TEXT),
         payments.c.merchant_id == _merchant_id,
         payments.c.created_at > sa.bindparam("since", type_=WHOLE),
-        payments.c.payment_type == sa.literal_column("'PA'"),
-        payments.c.state == sa.literal_column(str(int(State.APPROVED))),
-        payments.c.amount + payments.c.added - payments.c.drawn - payments.c.reserved > ZERO,
     )
     .order_by(payments.c.created_at)
+    .limit(sa.literal_column(str(_PAYMENTS_READ)))
+    .subquery()
+)
+_AUTHORIZATIONS = Statement(
+    sa.select(_oldest.c.created_at, _oldest.c.id)
+    .where(
+        _oldest.c.payment_type == sa.literal_column("'PA'"),
+        _oldest.c.state == sa.literal_column(str(int(State.APPROVED))),
+        _oldest.c.amount + _oldest.c.added - _oldest.c.drawn - _oldest.c.reserved > ZERO,
+    )
+    .order_by(_oldest.c.created_at)
     .limit(LIMIT)
 )
 _INSTRUCTIONS = _select_next(
@@ -113,7 +123,7 @@ async def list_upcoming(db: Database, merchant_id: MerchantId, now: Instant, lim
 async def list_authorizations(
     db: Database, merchant_id: MerchantId, channel_id: ChannelId, now: Instant, lifetime: Instant, limit: int
 ) -> list[Upcoming]:
-    """Lists the authorizations of a channel with something left that expire next."""
+    """Lists authorizations with something left that expire next, among the oldest payments of the channel."""
     params = {"merchant_id": merchant_id, "channel_id": channel_id, "since": now - lifetime, "limit": limit}
     rows = await db.fetch(_AUTHORIZATIONS, params)
     return [Upcoming(created_at + lifetime, AUTHORIZATION, payment_id) for created_at, payment_id in rows]

@@ -108,7 +108,9 @@ function rateEntry(asked, words, entry) {
     0;
   // A short title says more of the word that it has than a long one.
   const brevity = 1 / (1 + entry.words.length);
-  return whole + points.reduce((sum, each) => sum + each, 0) / words.length + (KIND_POINTS.get(entry.kind) ?? 0) + brevity;
+  // A whole page says more of its title than a section of another.
+  const page = entry.path.includes("#") ? 0 : 1;
+  return whole + points.reduce((sum, each) => sum + each, 0) / words.length + (KIND_POINTS.get(entry.kind) ?? 0) + brevity + page;
 }
 
 /**

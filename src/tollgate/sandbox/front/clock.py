@@ -18,6 +18,8 @@ from tollgate.values import Instant, MerchantId, to_instant
 from tollgate.web.request import Request
 
 SHOWN = 8
+_NEAR = timedelta(days=60)
+"""No file is made earlier before the day that it names, whatever the holidays are."""
 
 TEXTS: dict[str, tuple[str, str]] = {
     RecoveryTask.REVERSE: ("The acquirer is asked again to reverse a payment", "payments"),
@@ -64,7 +66,7 @@ async def list_next(app: App, merchant_id: MerchantId) -> list[Next]:
 
 def get_filing(due_on: date, today: date) -> Instant:
     """Returns when the file is made that a bank executes on a day: the first day from which that day is near enough."""
-    day = today
+    day = max(today, due_on - _NEAR)
     while banking_days.add_banking_days(banking_days.get_banking_day(day), LIMITS.bank_lead_days) < due_on:
         day += timedelta(days=1)
     return to_instant(datetime.combine(day, time(), UTC))
