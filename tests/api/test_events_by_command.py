@@ -26,7 +26,7 @@ from tollgate.cli.program import program
 from tollgate.store.opening import open_database
 from tollgate.store.replays import Replay, list_replays
 
-EVENT_ID = re.compile(r"[0-9a-f]{16}8a[0-9a-f]{30}(\.[0-9]+)?")
+EVENT_ID = re.compile(r"\b[0-9a-f]{16}8a[0-9a-f]{30}\b(\.[0-9]+)?")
 
 
 @pytest.fixture(scope="module")
