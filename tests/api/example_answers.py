@@ -15,7 +15,7 @@ from uuid import UUID
 
 from api.example_host import ALL, ExampleHost
 from tollgate.catalog.examples import list_steps
-from tollgate.docs.openapi import EXAMPLE_HOST
+from tollgate.docs.openapi import EXAMPLE_ENTITY, EXAMPLE_HOST
 
 _ENTRIES_SHOWN = 1
 """Lists are cut, because a host that has answered other examples lists their payments too."""
@@ -110,7 +110,7 @@ class Recorded:
 
 def record_answers(host: ExampleHost) -> Iterator[Recorded]:
     """Sends every example, those that others need first, so that the ids of one are found again in the other."""
-    mask, shown = Mask(host.client.base_url), dict[str, Any]()
+    mask, shown = Mask(host.client.base_url, {host.client.entity_id: EXAMPLE_ENTITY}), dict[str, Any]()
     in_order = sorted(ALL.values(), key=lambda example: (example.name in _LAST, len(list_steps(example))))
     for example in in_order:
         host.remove_webhooks()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from urllib.parse import urlencode
 from api.merchants import wait_until
 from gateway import Answer, Client, GatewayProcess
 from tollgate.catalog.examples import EXAMPLES, Example, fill_holes, list_steps
+from tollgate.catalog.results import RESULTS, is_pending
+from tollgate.catalog.results import is_success as is_approved
 from tollgate.docs.calls import make_call
 
 ALL = {example.name: example for rows in EXAMPLES.values() for example in rows}
@@ -51,6 +54,13 @@ class ExampleHost:
         for webhook in self.client.get("/v1/webhooks").json["webhooks"]:
             answer = self.client.send("DELETE", f"/v1/webhooks/{webhook['id']}", None, self.client.authorized())
             assert answer.status == 200, answer.body
+
+
+def is_success(body: bytes) -> bool:
+    """Tells whether an answer has the result that an example is shown with; pages and some answers have none."""
+    answer = json.loads(body) if body.startswith(b"{") else {}
+    code = answer["result"]["code"] if "result" in answer else None
+    return code is None or is_approved(code) or is_pending(code) or RESULTS[code].group == "chargeback"
 
 
 @contextmanager

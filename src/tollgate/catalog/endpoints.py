@@ -659,6 +659,12 @@ _ROWS = (
 
 ENDPOINTS: Mapping[str, Endpoint] = MappingProxyType({row.key: row for row in _ROWS})
 
+
+def list_endpoints(*, is_live: bool) -> list[Endpoint]:
+    """Lists the endpoints of a host; a live one has no sandbox."""
+    return [row for row in _ROWS if not (is_live and row.is_for_tests)]
+
+
 UNDESCRIBED = frozenset(
     {
         "GET /v1/checkouts/{id}/form",

@@ -74,7 +74,7 @@ _REVIEW = next(code for code in RESULTS if is_review(code))
 _NOTICE = RETURN_REASONS["AM04"].notice
 _MONTHLY = (("job.dayOfMonth", "L"), ("job.hour", "10"))
 _WITH_TOKENS = (
-    "The channel must have network tokens (tollgate channel set ENTITY --network-tokens), and a worker must have "
+    "The channel must have network tokens (`tollgate channel set ENTITY --network-tokens`), and a worker must have "
     "requested the token, which takes a moment."
 )
 

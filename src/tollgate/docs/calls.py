@@ -9,8 +9,11 @@ from inspect import getdoc
 
 import msgspec
 
+from tollgate.catalog import throttles
 from tollgate.catalog.endpoints import ENDPOINTS, ENTITY_ID, Endpoint
 from tollgate.catalog.examples import Example, Pairs
+from tollgate.catalog.rule import Rule
+from tollgate.catalog.rules import RULES
 from tollgate.web.api import ROUTES
 from tollgate.web.request import RouteRow
 
@@ -52,15 +55,30 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def find_route(endpoint: Endpoint) -> RouteRow | None:
-    """Finds the route of an endpoint; those that only a test host loads are not known here."""
-    return _ROUTES.get(endpoint.key)
-
-
 def get_summary(endpoint: Endpoint) -> str:
-    """Returns the text of the handler, which is the one description of an endpoint."""
-    route = find_route(endpoint)
+    """Returns the text of the handler, or the row's where only a test host loads the handler."""
+    route = _ROUTES.get(endpoint.key)
     return endpoint.note if route is None else getdoc(route.handler) or ""
+
+
+def find_throttle(endpoint: Endpoint) -> throttles.Throttle | None:
+    """Finds how often an endpoint may be asked; endpoints that only a test host has have no limit."""
+    route = _ROUTES.get(endpoint.key)
+    return None if route is None else throttles.THROTTLES.get(route.operation)
+
+
+def list_rules(endpoint: Endpoint) -> list[Rule]:
+    """Lists the rules between parameters that apply to an endpoint."""
+    throttle = find_throttle(endpoint)
+    if throttle is None or not throttle.has_rules:
+        return []
+    # `GET /v3/query` is checked as a search, and shares both its limit and its rules with `GET /v1/query`.
+    return [
+        rule
+        for rule in RULES
+        if (not rule.operations or throttle.operation in rule.operations)
+        and (not rule.groups or not rule.groups.isdisjoint(endpoint.takes))
+    ]
 
 
 def make_call(example: Example) -> Call:

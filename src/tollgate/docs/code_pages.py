@@ -3,6 +3,7 @@
 Codes, causes and advice are rows of the catalogue.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache
@@ -11,7 +12,8 @@ from itertools import pairwise
 import msgspec
 
 from tollgate.catalog import advice, events, results
-from tollgate.catalog.endpoints import ENDPOINTS
+from tollgate.catalog.endpoints import ENDPOINTS, ENTITY_ID
+from tollgate.catalog.examples import get_example
 from tollgate.catalog.return_reasons import RETURN_REASONS
 from tollgate.catalog.test_cards import TEST_CARDS
 from tollgate.connectors.acquiring import FORCED_CODE
@@ -29,6 +31,7 @@ _CODE_LENGTH_MAX = 32
 _CARDS_MAX = 6
 _NEIGHBOURS_MAX = 5  # on each side
 _CHARGEBACK = "CB"
+_PAY = ENDPOINTS["POST /v1/payments"]
 
 GROUPS: Mapping[str, results.Group] = {group.id: group for group in results.GROUPS}
 _IN_ORDER = sorted(results.RESULTS)
@@ -56,9 +59,8 @@ async def show_codes(request: Request, app: App) -> Reply:
 async def show_code(request: Request, app: App) -> Reply:
     """Shows a result code, or the nearest ones if there is none with this name."""
     code = request.names[0]
-    if code in results.RESULTS:
-        return await site.serve(request, _render_code, code, is_live=app.is_live)
-    return await site.serve(request, _render_unknown, code, is_live=app.is_live)
+    render = _render_code if code in results.RESULTS else _render_unknown
+    return await site.serve(request, render, code, is_live=app.is_live)
 
 
 @cache
@@ -92,7 +94,7 @@ def _render_code(code: str, *, is_live: bool) -> site.Page:
         cards=list(list_cards(code))[:_CARDS_MAX],
         reasons=[reason for reason in RETURN_REASONS.values() if reason.notice == code],
         events=list_events(code),
-        endpoint=ENDPOINTS["POST /v1/payments"],
+        endpoint=_PAY,
         request=make_request(code),
         reference=texts.get_path("docs/reference/result-codes.md"),
         test_data=texts.get_path("docs/reference/test-data.md"),
@@ -144,10 +146,6 @@ def list_events(code: str) -> list[events.EventRow]:
 
 def make_request(code: str) -> str:
     """Makes a request that has this result on a test host; the texts use the same variables."""
-    return f"""curl $BASE/v1/payments \\
-  -H "Authorization: Bearer $TOKEN" \\
-  -d entityId=$ENTITY \\
-  -d amount=92.00 -d currency=EUR -d paymentType=DB \\
-  -d paymentBrand=VISA -d card.number=4200000000000000 -d card.holder="Jane Jones" \\
-  -d card.expiryMonth=05 -d card.expiryYear=2034 -d card.cvv=123 \\
-  -d "customParameters[{FORCED_CODE}]={code}\""""
+    fields = dict(get_example("forced_review").pairs) | {f"customParameters[{FORCED_CODE}]": code}
+    lines = [f"curl $BASE{_PAY.path}", '-H "Authorization: Bearer $TOKEN"', f"-d {ENTITY_ID}=$ENTITY"]
+    return " \\\n  ".join([*lines, *(f"-d {shlex.quote(f'{name}={value}')}" for name, value in fields.items())])

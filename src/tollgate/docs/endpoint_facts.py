@@ -9,15 +9,13 @@ from collections.abc import Iterator
 import msgspec
 from markupsafe import Markup, escape
 
-from tollgate.catalog import results, throttles
+from tollgate.catalog import results
 from tollgate.catalog.answers import ANSWERS, Member
 from tollgate.catalog.endpoints import ENTITY_ID, Answer, Endpoint, Section
 from tollgate.catalog.parameters.names import PARAMETERS, first_word
 from tollgate.catalog.parameters.row import Need, Parameter
-from tollgate.catalog.rule import Rule
-from tollgate.catalog.rules import RULES
 from tollgate.catalog.scopes import REFUND_TYPES, Scope
-from tollgate.docs.calls import find_route
+from tollgate.docs.calls import find_throttle
 from tollgate.payments.following import SYSTEM_ONLY
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -106,24 +104,6 @@ def _render_need(*, is_required: bool) -> str:
     return need.value
 
 
-def list_rules(endpoint: Endpoint) -> list[Rule]:
-    """Lists the rules between parameters that apply to an endpoint."""
-    operation = _get_operation(endpoint)
-    if operation not in throttles.OPERATIONS_WITH_RULES:
-        return []
-    return [
-        rule
-        for rule in RULES
-        if (not rule.operations or operation in rule.operations)
-        and (not rule.groups or not rule.groups.isdisjoint(endpoint.takes))
-    ]
-
-
-def _get_operation(endpoint: Endpoint) -> str:
-    route = find_route(endpoint)
-    return "" if route is None else route.operation
-
-
 # ---- who may call it, and how often ----
 
 
@@ -140,7 +120,7 @@ def describe_access(endpoint: Endpoint) -> Markup:
 
 
 def _describe_scope(endpoint: Endpoint) -> str:
-    throttle = throttles.THROTTLES.get(_get_operation(endpoint))
+    throttle = find_throttle(endpoint)
     if throttle is None or throttle.scope is None:
         return "A token with scopes is refused."
     needed = f"A token with scopes needs `{throttle.scope}`"
@@ -152,7 +132,7 @@ def _describe_scope(endpoint: Endpoint) -> str:
 
 def describe_limit(endpoint: Endpoint) -> str:
     """Says how often an endpoint may be asked."""
-    throttle = throttles.THROTTLES.get(_get_operation(endpoint))
+    throttle = find_throttle(endpoint)
     if throttle is None:
         return "None."
     window = next((f"in {_count(throttle.window_s // s, word)}" for s, word in _UNITS if throttle.window_s >= s), "")
@@ -203,7 +183,7 @@ def list_result_groups(endpoint: Endpoint) -> list[results.Group]:
         possible.add("pending")
     if "{" in endpoint.path:
         possible.add("reference_validation")
-    if _get_operation(endpoint) in throttles.THROTTLES:
+    if find_throttle(endpoint) is not None:
         possible.add("risk_validation")
     return [group for group in results.GROUPS if group.id in possible]
 

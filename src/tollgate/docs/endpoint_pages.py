@@ -3,25 +3,22 @@
 Facts come from rows. Pages are the same for everybody; a script fills in the reader's credentials.
 """
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 
 import msgspec
 import orjson
 from markupsafe import Markup
 
-from tollgate.catalog.endpoints import ENDPOINTS, Answer, Endpoint, Section
+from tollgate.catalog.endpoints import ENDPOINTS, Endpoint, list_endpoints
 from tollgate.catalog.examples import BASE, EXAMPLES, Example, get_example, list_steps
-from tollgate.docs import calls, endpoint_facts, markdown, site, snippets, texts
+from tollgate.docs import calls, endpoint_facts, markdown, site, snippets
 from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, Routes
 
 ROUTES = Routes()
-PATH = f"{texts.DOCS}/api"
 _BY_SLUG: Mapping[str, Endpoint] = {endpoint.slug: endpoint for endpoint in ENDPOINTS.values()}
-_PAGES_KEPT = 2 * (len(ENDPOINTS) + 1)
 _KEY_READ = "The header `Idempotency-Key` makes a repeated request safe: it gets the first answer again."
 
 
@@ -53,34 +50,31 @@ class ShownExample(msgspec.Struct, frozen=True, kw_only=True):
     """The steps as the script that sends them reads them, the example itself last."""
 
 
-@ROUTES.add("GET", PATH, "docs", Access.OPEN)
+@ROUTES.add("GET", site.API, "docs", Access.OPEN)
 async def show_endpoints(request: Request, app: App) -> Reply:
     """Shows all endpoints by section."""
-    return site.answer(request, await asyncio.to_thread(_render_list, app.is_live))
+    return await site.serve(request, _render_list, is_live=app.is_live)
 
 
-@ROUTES.add("GET", f"{PATH}/{{slug}}", "docs", Access.OPEN)
+@ROUTES.add("GET", f"{site.API}/{{slug}}", "docs", Access.OPEN)
 async def show_endpoint(request: Request, app: App) -> Reply:
     """Shows an endpoint."""
     endpoint = _BY_SLUG.get(request.names[0])
     if endpoint is None or (app.is_live and endpoint.is_for_tests):
         raise site.make_not_found("endpoint")
-    # A page with hundreds of parameters takes as long to make as many payments.
-    page = await asyncio.to_thread(_render_endpoint, endpoint.key, app.is_live, app.base_url)
-    return site.answer(request, page)
+    return await site.serve(request, _render_endpoint, endpoint.key, app.base_url, is_live=app.is_live)
 
 
-@lru_cache
-def _render_list(is_live: bool) -> site.Page:
-    shown = [row for row in ENDPOINTS.values() if not (is_live and row.is_for_tests)]
+@cache
+def _render_list(*, is_live: bool) -> site.Page:
     sections = [
         (section, [(row, _get_sentence(row)) for row in rows])
-        for section, rows in groupby(shown, key=lambda row: row.section)
+        for section, rows in groupby(list_endpoints(is_live=is_live), key=lambda row: row.section)
     ]
     return site.render_page(
         "endpoints.html",
         title="Endpoints",
-        path=PATH,
+        path=site.API,
         is_live=is_live,
         headings=_make_headings(section for section, _ in sections),
         listed=sections,
@@ -91,20 +85,20 @@ def _get_sentence(endpoint: Endpoint) -> Markup:
     return endpoint_facts.mark_code(calls.get_summary(endpoint).partition("\n")[0])
 
 
-@lru_cache(_PAGES_KEPT)
-def _render_endpoint(key: str, is_live: bool, base_url: str) -> site.Page:
+@lru_cache(len(ENDPOINTS))
+def _render_endpoint(key: str, base_url: str, *, is_live: bool) -> site.Page:
     endpoint = ENDPOINTS[key]
     parts = {
         "Examples": True,
         "Parameters": endpoint_facts.list_parameters(endpoint),
-        "Rules": endpoint_facts.list_rules(endpoint),
+        "Rules": calls.list_rules(endpoint),
         "Answer": True,
         "Result codes": endpoint_facts.list_result_groups(endpoint),
     }
     return site.render_page(
         "endpoint.html",
         title=endpoint.title,
-        path=f"{PATH}/{endpoint.slug}",
+        path=f"{site.API}/{endpoint.slug}",
         is_live=is_live,
         headings=_make_headings(title for title, content in parts.items() if content),
         endpoint=endpoint,
@@ -112,31 +106,16 @@ def _render_endpoint(key: str, is_live: bool, base_url: str) -> site.Page:
         access=endpoint_facts.describe_access(endpoint),
         limit=endpoint_facts.describe_limit(endpoint),
         idempotency=endpoint_facts.mark_code(_KEY_READ) if endpoint.takes_key else "",
-        neighbours=list_neighbours(endpoint, is_live=is_live),
         examples=[show_example(example, base_url) for example in EXAMPLES[key]],
         parameters=parts["Parameters"],
         rules=parts["Rules"],
-        answers=[(kind, endpoint_facts.list_members(kind)) for kind in _list_answers(endpoint)],
+        answers=[(kind, endpoint_facts.list_members(kind)) for kind in (endpoint.answer, *endpoint.also)],
         result_groups=parts["Result codes"],
-        codes_path=f"{texts.DOCS}/codes",
     )
 
 
 def _make_headings(titles: Iterable[str]) -> list[markdown.Heading]:
     return [markdown.Heading(2, title, markdown.make_anchor(title)) for title in titles]
-
-
-def _list_answers(endpoint: Endpoint) -> tuple[Answer, ...]:
-    return (endpoint.answer, *endpoint.also)
-
-
-def list_neighbours(endpoint: Endpoint, *, is_live: bool) -> list[Endpoint]:
-    """Lists the endpoints of the same section, this one too."""
-    return [
-        row
-        for row in ENDPOINTS.values()
-        if row.section is endpoint.section and not (is_live and row.section is Section.SANDBOX)
-    ]
 
 
 # ---- examples ----

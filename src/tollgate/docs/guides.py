@@ -5,6 +5,7 @@ from itertools import chain
 
 from tollgate.docs import site, texts
 from tollgate.operations.app import App
+from tollgate.web.pages import rendering
 from tollgate.web.request import Access, Reply, Request, Routes
 
 ROUTES = Routes()
@@ -76,4 +77,4 @@ async def show_picture(request: Request, _app: App) -> Reply:
     pictures = {path.name: path for path in (texts.ROOT / "docs" / "images").glob("*.png")}
     if request.names[0] not in pictures:
         raise site.make_not_found("picture")
-    return Reply(200, pictures[request.names[0]].read_bytes(), b"image/png", (site.ASKED_AGAIN,))
+    return Reply(200, pictures[request.names[0]].read_bytes(), b"image/png", (rendering.CACHED_FOR_A_DAY,))

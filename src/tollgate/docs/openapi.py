@@ -12,14 +12,14 @@ from typing import Any
 import orjson
 
 from tollgate import __version__
-from tollgate.catalog import answers, endpoints, events, limits, results, rule, rules, scopes, throttles
-from tollgate.catalog.examples import EXAMPLES, Example, fill_holes
+from tollgate.catalog import answers, endpoints, events, limits, results, rules, scopes, throttles
+from tollgate.catalog.examples import EXAMPLES, Example, Pairs, fill_holes
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.docs import calls, openapi_events, schemas, site
+from tollgate.docs.openapi_events import JSON_TYPE
 from tollgate.docs.schemas import Json, refer
 from tollgate.operations.app import App
-from tollgate.web.pages import packing
-from tollgate.web.request import JSON, Access, Reply, Request, Routes
+from tollgate.web.request import Access, Reply, Request, Routes
 
 PATH = "/openapi.json"
 FORM = "application/x-www-form-urlencoded"
@@ -27,9 +27,9 @@ ANSWERS_FILE = Path(__file__).parent / "example_answers.json"
 """The answers of a test host to the examples, with stable ids and times; a test compares them with a server."""
 
 _BEARER = "accessToken"
-_JSON = "application/json"
 _ARTICLES = frozenset({"a", "an", "the"})
 EXAMPLE_HOST = "http://127.0.0.1:8080"
+EXAMPLE_ENTITY = "8ac7a4c79394bdc801939736f17e063d"
 
 _REFUSALS: Mapping[int, tuple[str, str]] = {
     401: ("Unauthenticated", "The access token is missing, unknown or expired."),
@@ -67,7 +67,7 @@ _HEADERS: Json = {
 
 def make_document(base_url: str, is_live: bool, version: str = __version__) -> Json:
     """Makes the document of a host; a live host has no endpoints of the sandbox."""
-    shown = list_shown(is_live=is_live)
+    shown = endpoints.list_endpoints(is_live=is_live)
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": "https://spec.openapis.org/oas/3.1/dialect/base",
@@ -89,10 +89,6 @@ def make_document(base_url: str, is_live: bool, version: str = __version__) -> J
             {"id": group.id, "pattern": group.regex, "meaning": group.meaning} for group in results.GROUPS
         ],
     }
-
-
-def list_shown(*, is_live: bool) -> list[endpoints.Endpoint]:
-    return [row for row in endpoints.ENDPOINTS.values() if not (is_live and row.is_for_tests)]
 
 
 @cache
@@ -122,8 +118,7 @@ def make_operation_id(row: endpoints.Endpoint) -> str:
 
 
 def _render_operation(row: endpoints.Endpoint) -> Json:
-    route = calls.find_route(row)
-    throttle = throttles.THROTTLES.get(route.operation) if route else None
+    throttle = calls.find_throttle(row)
     operation: Json = {
         "operationId": make_operation_id(row),
         "tags": [row.section.value],
@@ -149,13 +144,8 @@ def _render_operation(row: endpoints.Endpoint) -> Json:
             "countedBy": throttle.counted_by,
             "onTestHosts": throttle.is_on,
         }
-    named = [each.name for each in rules.RULES if route and _applies(each, route.operation, row.takes)]
+    named = [each.name for each in calls.list_rules(row)]
     return operation | ({"x-rules": named} if named else {})
-
-
-def _applies(row: rule.Rule, operation: str, takes: Iterable[str]) -> bool:
-    is_asked = operation in row.operations if row.operations else operation in throttles.OPERATIONS_WITH_RULES
-    return is_asked and (not row.groups or not row.groups.isdisjoint(takes))
 
 
 def _render_security(row: endpoints.Endpoint, throttle: throttles.Throttle | None) -> list[Json]:
@@ -178,7 +168,7 @@ def _render_query(row: endpoints.Endpoint) -> list[Json]:
         {
             "name": each.name,
             "in": "query",
-            "required": each.name in (*row.needs, *((endpoints.ENTITY_ID,) if row.access == "entity" else ())),
+            "required": each.name in _list_needs(row),
             "schema": refer(schemas.get_group_name(each.name))
             if "." not in each.name
             else schemas.render_parameter(each),
@@ -188,8 +178,12 @@ def _render_query(row: endpoints.Endpoint) -> list[Json]:
     ]
 
 
+def _list_needs(row: endpoints.Endpoint) -> list[str]:
+    return [*((endpoints.ENTITY_ID,) if row.access == "entity" else ()), *row.needs]
+
+
 def _render_body(row: endpoints.Endpoint) -> Json:
-    needs = [*((endpoints.ENTITY_ID,) if row.access == "entity" else ()), *row.needs]
+    needs = _list_needs(row)
     content: Json = {"schema": schemas.render_form(row, needs)}
     shown = {each.name: {"summary": each.title, "value": dict(_list_pairs(each))} for each in EXAMPLES.get(row.key, ())}
     if any(each["value"] for each in shown.values()):
@@ -198,12 +192,11 @@ def _render_body(row: endpoints.Endpoint) -> Json:
     return {"required": is_required, "content": {FORM: content}}
 
 
-def _list_pairs(example: Example) -> list[tuple[str, str]]:
+def _list_pairs(example: Example) -> Pairs:
     """Lists the parameters of an example, with the ids of the recorded answers in their holes."""
     recorded = {name: each["body"] for name, each in read_example_answers().items()}
     filled = fill_holes(example, recorded, EXAMPLE_HOST) if recorded.keys() >= set(example.sources) else {}
-    call = calls.make_call(example).fill(filled)
-    return [pair for pair in call.pairs if pair[0] != endpoints.ENTITY_ID]
+    return calls.make_call(example).fill({**filled, "entity": EXAMPLE_ENTITY}).pairs
 
 
 # ---- answers ----
@@ -218,11 +211,11 @@ def _render_responses(row: endpoints.Endpoint, *, is_throttled: bool) -> Json:
         "200": {
             "description": "What became of the request, by the code of the result." if is_declinable else "Done.",
             **({"headers": headers} if headers else {}),
-            "content": {_JSON: {"schema": _join(kinds), **_render_examples(row)}},
+            "content": {JSON_TYPE: {"schema": _join(kinds), **_render_examples(row)}},
         },
         "400": {
             "description": "Declined, or refused: every wrong parameter is named." if is_declinable else "Refused.",
-            "content": {_JSON: {"schema": _join([*(kinds if is_declinable else ()), refer("Error")])}},
+            "content": {JSON_TYPE: {"schema": _join([*(kinds if is_declinable else ()), refer("Error")])}},
         },
     }
     if row.answer is endpoints.Answer.SUBMISSION:
@@ -230,7 +223,7 @@ def _render_responses(row: endpoints.Endpoint, *, is_throttled: bool) -> Json:
     if row.answer is endpoints.Answer.STATUS:
         responses["503"] = {
             "description": "Not ready.",
-            "content": {_JSON: {"schema": _join([*kinds, refer("Error")])}},
+            "content": {JSON_TYPE: {"schema": _join([*kinds, refer("Error")])}},
         }
     statuses = {413, 500, 503}
     statuses |= {404} if "{" in row.path else set()
@@ -274,7 +267,7 @@ def _render_components(shown: list[endpoints.Endpoint]) -> Json:
             name: {
                 "description": text,
                 **({"headers": _REFUSAL_HEADERS[status]} if status in _REFUSAL_HEADERS else {}),
-                "content": {_JSON: {"schema": refer("Error")}},
+                "content": {JSON_TYPE: {"schema": refer("Error")}},
             }
             for status, (name, text) in _REFUSALS.items()
         },
@@ -323,12 +316,11 @@ ROUTES = Routes()
 
 
 @cache
-def _render_document(base_url: str, is_live: bool) -> packing.PackedBody:
-    body = orjson.dumps(make_document(base_url, is_live))
-    return packing.PackedBody(body, packing.pack(body))
+def _render_document(base_url: str, *, is_live: bool) -> site.Page:
+    return site.make_page(Reply(200, orjson.dumps(make_document(base_url, is_live))))
 
 
 @ROUTES.add("GET", PATH, "docs", Access.OPEN, is_for_any_origin=True)
 async def show_document(request: Request, app: App) -> Reply:
     """Returns the OpenAPI document of this host."""
-    return packing.reply_packed(request, _render_document(app.base_url, app.is_live), JSON, (site.ASKED_AGAIN,))
+    return await site.serve(request, _render_document, app.base_url, is_live=app.is_live)

@@ -15,7 +15,7 @@ import msgspec
 from markupsafe import Markup
 
 from tollgate.catalog import codes, results
-from tollgate.catalog.endpoints import ENDPOINTS
+from tollgate.catalog.endpoints import list_endpoints
 from tollgate.docs import markdown, search_name, texts
 from tollgate.values import NotFound
 from tollgate.web.pages import packing, rendering, showing
@@ -29,7 +29,6 @@ def _show_inline(text: str) -> Markup:
 
 PAGES = rendering.Pages(Path(__file__).parent / "pages", {**showing.FILTERS, "inline": _show_inline})
 FILES = rendering.StaticFiles(Path(__file__).parent / "files", f"{texts.DOCS}/files")
-ASKED_AGAIN = (b"cache-control", b"no-cache")
 API = f"{texts.DOCS}/api"
 _NOT_MODIFIED = 304
 _P = ParamSpec("_P")
@@ -38,7 +37,7 @@ _P = ParamSpec("_P")
 class Page(packing.PackedBody, frozen=True):
     headers: packing.Headers
     content_type: bytes
-    status: int = 200
+    status: int
 
 
 class Link(msgspec.Struct, frozen=True):
@@ -85,10 +84,15 @@ def render_page(
         status=status,
         **values,
     )
+    return make_page(reply)
+
+
+def make_page(reply: Reply) -> Page:
+    """Packs an answer that is kept, and gives it the tag by which a browser asks whether it is still the same."""
     # The tag is weak, because a packed page has the same one.
     tag = b'W/"%s"' % hashlib.sha256(reply.body).hexdigest()[:16].encode()
-    headers = (*reply.headers, ASKED_AGAIN, (b"etag", tag))
-    return Page(reply.body, packing.pack(reply.body), headers, reply.content_type, status)
+    headers = (*reply.headers, (b"cache-control", b"no-cache"), (b"etag", tag))
+    return Page(reply.body, packing.pack(reply.body), headers, reply.content_type, reply.status)
 
 
 @cache
@@ -101,11 +105,10 @@ def list_groups() -> list[tuple[str, list[Link]]]:
 
 @cache
 def list_sections(*, is_live: bool) -> list[tuple[str, list[Link]]]:
-    """Returns the endpoints by section; a live host has no sandbox."""
-    shown = (row for row in ENDPOINTS.values() if not (is_live and row.is_for_tests))
+    """Returns the endpoints by section."""
     return [
         (section, [Link(f"{API}/{row.slug}", row.title, row.key) for row in rows])
-        for section, rows in groupby(shown, key=lambda row: row.section)
+        for section, rows in groupby(list_endpoints(is_live=is_live), key=lambda row: row.section)
     ]
 
 

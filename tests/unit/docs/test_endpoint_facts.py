@@ -6,8 +6,8 @@ import pytest
 
 from tollgate.catalog.endpoints import ENDPOINTS
 from tollgate.catalog.parameters.names import PARAMETERS, first_word
-from tollgate.docs import endpoint_facts, endpoint_pages
-from tollgate.docs.calls import get_summary
+from tollgate.docs import endpoint_facts
+from tollgate.docs.calls import get_summary, list_rules
 from tollgate.docs.endpoint_facts import Line
 
 PAY = ENDPOINTS["POST /v1/payments"]
@@ -41,11 +41,11 @@ def test_a_need_is_that_of_the_endpoint() -> None:
 
 
 def test_rules_are_those_that_the_endpoint_can_break() -> None:
-    named = {rule.name for rule in endpoint_facts.list_rules(ENDPOINTS["GET /v3/query"])}
+    named = {rule.name for rule in list_rules(ENDPOINTS["GET /v3/query"])}
 
     assert "report_dates" in named
-    assert "report_dates" not in {rule.name for rule in endpoint_facts.list_rules(PAY)}
-    assert endpoint_facts.list_rules(ENDPOINTS["GET /v1/webhooks"]) == []
+    assert "report_dates" not in {rule.name for rule in list_rules(PAY)}
+    assert list_rules(ENDPOINTS["GET /v1/webhooks"]) == []
 
 
 def test_access_and_limit_are_said_in_words() -> None:
@@ -79,10 +79,3 @@ def test_text_of_rows_is_escaped_and_code_is_marked() -> None:
 def test_every_endpoint_has_a_summary_and_members_of_its_answer(key: str) -> None:
     assert get_summary(ENDPOINTS[key])
     assert endpoint_facts.list_members(ENDPOINTS[key].answer)[0].lines
-
-
-def test_a_live_host_has_no_endpoints_of_the_sandbox() -> None:
-    clock = ENDPOINTS["GET /sandbox/clock"]
-
-    assert endpoint_pages.list_neighbours(clock, is_live=True) == []
-    assert clock in endpoint_pages.list_neighbours(clock, is_live=False)

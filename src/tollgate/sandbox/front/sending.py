@@ -17,8 +17,6 @@ _ROWS = (*ROUTES, *controls.ROUTES)
 _METHODS = ("GET", "POST", "DELETE")
 _TARGET = re.compile(r"/[!-~]{0,8000}")
 _FORM = b"application/x-www-form-urlencoded"
-
-
 _KEY = re.compile("[A-Za-z0-9-]{0,255}")
 
 

@@ -12,6 +12,7 @@ import msgspec
 import orjson
 
 from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.examples import get_example
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
 from tollgate.catalog.results import GROUPS, RESULTS
 from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
@@ -35,13 +36,8 @@ CARDS = [
 """The cards that are charged at once, with what happens. The others need a shopper, as the demo shop has."""
 FORCED_CODES = [next(result for result in RESULTS.values() if result.group == group.id) for group in GROUPS]
 """One result for each group, as suggestions."""
-_USUAL = {
-    "amount": "92.00",
-    "currency": CURRENCIES[0],
-    "paymentType": "DB",
-    "card.number": next(number for number, _, outcome in CARDS if outcome == "approved"),
-    FORCED: "",
-}
+_DEBIT = dict(get_example("debit").pairs)
+_USUAL = {name: _DEBIT[name] for name in ("amount", "currency", "paymentType", "card.number")} | {FORCED: ""}
 _CVV = "1234"
 _YEARS_VALID = 5
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9._ -]*")
@@ -80,8 +76,8 @@ def _complete(chosen: Mapping[str, str], now: Instant) -> dict[str, str]:
         "paymentType": chosen["paymentType"],
         "paymentBrand": brand,
         "card.number": chosen["card.number"],
-        "card.holder": "Jane Jones",
-        "card.expiryMonth": "05",
+        "card.holder": _DEBIT["card.holder"],
+        "card.expiryMonth": _DEBIT["card.expiryMonth"],
         "card.expiryYear": str(to_datetime(now).year + _YEARS_VALID),
         "card.cvv": get_cvv(brand),
         FORCED: chosen[FORCED],

@@ -170,14 +170,14 @@ class StaticFiles:
 STATIC_FILES = StaticFiles(Path(__file__).parent / "assets", "/v1/static")
 ROUTES = Routes()
 ROUTES.add("GET", "/v1/static/{hash}/{name}", "static", Access.OPEN)(STATIC_FILES.answer)
-_CACHED_FOR_A_DAY = (b"cache-control", b"public, max-age=86400")
+CACHED_FOR_A_DAY = (b"cache-control", b"public, max-age=86400")
 
 
 @ROUTES.add("GET", "/favicon.ico", "favicon", Access.OPEN)
 async def show_favicon(request: Request, _app: App) -> Reply:
     """Returns the icon that browsers ask for at this path without being told."""
     icon = STATIC_FILES.assets["favicon.ico"]
-    return reply_packed(request, icon, icon.content_type, (_CACHED_FOR_A_DAY,))
+    return reply_packed(request, icon, icon.content_type, (CACHED_FOR_A_DAY,))
 
 
 TEMPLATES = Path(__file__).parent / "templates"
