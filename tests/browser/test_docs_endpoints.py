@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -148,7 +149,7 @@ def test_a_refusal_is_shown_with_its_faults_and_unknown_names_with_a_warning(
     expect(example.locator(".fault")).to_contain_text("card.holdr")
 
 
-def test_a_visitor_from_elsewhere_is_asked_to_sign_in_and_sees_placeholders(
+def test_a_visitor_from_elsewhere_sees_placeholders_until_he_has_signed_in_and_comes_back(
     open_context: OpenContext, gateway: GatewayProcess, watch: Watch
 ) -> None:
     page = open_context(extra_http_headers={"X-Forwarded-For": "192.0.2.7"}).new_page()
@@ -160,6 +161,16 @@ def test_a_visitor_from_elsewhere_is_asked_to_sign_in_and_sees_placeholders(
     expect(page.get_by_role("button", name="Send")).to_have_count(0)
     # The browser itself reports the refusal.
     assert [each for each in watch.take() if "403" not in each] == []
+
+    link.click()
+    shown = json.loads(gateway.run("credentials", "--json").stdout)["office"]
+    page.fill("#name", shown["user"])
+    page.fill("#password", shown["password"])
+    page.click("button")
+
+    expect(page).to_have_url(gateway.base_url + PAY)
+    expect(page.get_by_role("button", name="Send").first).to_be_visible()
+    expect(page.locator(".example").first.get_by_role("tabpanel")).not_to_contain_text("YOUR_TOKEN")
 
 
 def test_without_scripts_all_languages_and_parameters_can_be_read(plain_page: Page, gateway: GatewayProcess) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
 
 from tollgate.catalog.endpoints import ENDPOINTS, Endpoint
@@ -94,6 +95,7 @@ def test_every_operation_has_words_and_an_id_of_its_own() -> None:
 
     assert [each["operationId"] for each in described if not each["summary"] or len(each["description"]) < 20] == []
     assert len({each["operationId"] for each in described}) == len(described)
+    assert [each["operationId"] for each in described if not each["operationId"].isidentifier()] == []
 
 
 @pytest.mark.parametrize("row", ENDPOINTS.values(), ids=list(ENDPOINTS))
@@ -104,6 +106,22 @@ def test_every_parameter_of_an_endpoint_is_described(row: Endpoint) -> None:
     assert {schemas.render_name_pattern(name) if "[" in name else name for name in taken} <= sent
     assert {own.name for own in row.own} <= sent
     assert ("entityId" in sent) == (row.access != "open")
+
+
+@pytest.mark.parametrize("key", EXAMPLES)
+def test_every_example_has_the_schema_of_its_place(key: str) -> None:
+    operation = operations(DOCUMENT)[key]
+    contents = [*operation.get("requestBody", {}).get("content", {}).values()]
+    contents += operation["responses"]["200"].get("content", {}).values()
+    shown = [
+        (content["schema"], each["value"]) for content in contents for each in content.get("examples", {}).values()
+    ]
+    shown += [(each["schema"], each["example"]) for each in operation.get("parameters", ()) if "example" in each]
+
+    assert shown
+    for schema, value in shown:
+        whole = {**schema, "components": DOCUMENT["components"]}
+        assert [fault.message for fault in OAS31Validator(whole).iter_errors(value)] == []
 
 
 @pytest.mark.parametrize("key", EXAMPLES)
