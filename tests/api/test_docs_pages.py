@@ -1,11 +1,11 @@
-"""Every page of the documentation that links lead to: small, by itself, with a strict policy; on a live host too."""
+"""Every page of the documentation that links lead to: small, by itself, with a strict policy."""
 
 from __future__ import annotations
 
 import gzip
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -13,10 +13,7 @@ from urllib.parse import quote, urldefrag
 
 import pytest
 
-from api.recording import RecordingAcquirer
 from gateway import Answer, Client
-from live_office import LiveOffice, open_live_office
-from postgres import PostgresCluster
 from tollgate.catalog.results import GROUPS, RESULTS
 from tollgate.docs import code_pages, search_name
 
@@ -234,24 +231,3 @@ def test_a_chargeback_names_the_reasons_of_banks(client: Client) -> None:
     assert "<code>AM04</code>" in text
     assert "payment.charged_back" in text
     assert "payment.refunded" not in text
-
-
-@pytest.fixture(scope="module")
-def live(
-    cluster: PostgresCluster, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[LiveOffice]:
-    folder = tmp_path_factory.mktemp("live_docs")
-    with open_live_office(folder, cluster.create_database(), acquirer.url) as office:
-        yield office
-
-
-def test_a_live_host_shows_the_same_without_a_sandbox(live: LiveOffice) -> None:
-    for path in ("/docs", "/docs/readme", "/docs/reference/parameters", "/docs/codes", "/docs/codes/000.000.000"):
-        page = fetch(live.client, path)
-        assert page.answer.status == 200, path
-        assert "Live: real money" in page.text
-        assert [href for href in page.links.hrefs if href.startswith("/sandbox")] == []
-    assert fetch(live.client, "/docs/nothing").answer.status == 404
-    index = live.client.send("GET", search_name.get_path()).body
-    assert b"/v1/payments" in index
-    assert b"POST /sandbox/clock" not in index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -48,6 +49,9 @@ class Runner:
         body = self.spell(request["body"]["urlencoded"]) if "body" in request else None
         return self.client.send(request["method"], target, body, headers)
 
+    def succeeds(self, item: dict[str, Any]) -> bool:
+        return self.send(item).status == 200
+
     def keep(self, item: dict[str, Any], answer: Answer) -> None:
         """Does what the script of a request does with its answer."""
         for line in item["event"][0]["script"]["exec"] if "event" in item else ():
@@ -66,7 +70,7 @@ def test_a_collection_runs_from_top_to_bottom_and_every_request_succeeds(host: E
     for example in examples:
         for item in example["item"]:
             if item["name"] in conditions:
-                wait_until(lambda item=item: runner.send(item).status == 200)
+                wait_until(partial(runner.succeeds, item))
                 continue
             answer = runner.send(item)
             assert answer.status == 200, (example["name"], item["name"], answer.body)

@@ -19,6 +19,9 @@ from gateway import Client, GatewayProcess
 from ports import find_free_port
 from postgres import PostgresCluster
 from tollgate.cli.program import program
+from tollgate.docs import search_name
+
+PAYMENTS_PAGE = "/docs/api/post-v1-payments"
 
 
 @dataclass(frozen=True)
@@ -192,3 +195,24 @@ def test_schedules_need_an_acquirer_on_a_live_channel(host: LiveHost) -> None:
     codes = [schedule(client, register(client)).code for client in (host.client, caller)]
 
     assert codes == ["000.000.000", "100.360.400"]
+
+
+def test_a_live_host_shows_the_documentation_with_placeholders_and_without_a_sandbox(host: LiveHost) -> None:
+    shown = {
+        path: host.client.send("GET", path).body.decode()
+        for path in ("/docs", "/docs/readme", "/docs/codes", "/docs/codes/000.000.000", "/docs/api", PAYMENTS_PAGE)
+    }
+    for path, text in shown.items():
+        assert "Live: real money" in text, path
+        assert 'href="/sandbox' not in text, path
+
+    assert 'data-fill="token">YOUR_TOKEN<' in shown[PAYMENTS_PAGE]
+    assert 'data-host="live"' in shown[PAYMENTS_PAGE]
+    assert 'class="send"' not in shown[PAYMENTS_PAGE]
+    assert ">Sandbox<" not in shown["/docs/api"]
+    for path in ("/docs/nothing", "/docs/api/get-sandbox-clock"):
+        assert host.client.send("GET", path).status == 404
+    for path in (search_name.get_path(), "/openapi.json"):
+        index = host.client.send("GET", path).body
+        assert b"/v1/payments" in index
+        assert b"/sandbox/clock" not in index

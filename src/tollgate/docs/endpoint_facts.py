@@ -172,7 +172,11 @@ def _show_member(member: Member, prefix: str = "") -> Line:
 
 
 def list_result_groups(endpoint: Endpoint) -> list[results.Group]:
-    """Lists the groups of result codes that an endpoint may answer; none where its answer has no result."""
+    """Lists the groups of result codes that an endpoint may answer; none where its answer has no result.
+
+    No row says which code comes from where, so the kind of the answer decides, and a group may be listed of which the
+    endpoint answers a few codes only.
+    """
     if not any(member.name == "result" for member in ANSWERS[endpoint.answer]):
         return []
     possible = set(_REFUSALS)

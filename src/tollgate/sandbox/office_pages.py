@@ -113,7 +113,7 @@ async def plan_outcome(visit: visits.Visit) -> Reply:
         raise visits.refuse_field("partner", f"must be one of [{', '.join(order.Partner)}]")
     if payment_type not in ("", *_TYPES):
         raise visits.refuse_field("type", "must be a payment type")
-    count = _read_number(visit, "count", 1, _COUNT_MAX)
+    count = _read_number(visit.find("count"), "count", 1, _COUNT_MAX)
     overrides = _read_overrides(visit, order.Partner(partner))
     now = visit.app.clock.now()
     outcome = planned_outcomes.PlannedOutcome(
@@ -140,8 +140,7 @@ async def plan_outcome(visit: visits.Visit) -> Reply:
     return visit.go(f"{visit.base}/simulator", f"Planned for the next {count}: {told}.")
 
 
-def _read_number(visit: visits.Visit, name: str, low: int, high: int) -> int:
-    text = visit.find(name)
+def _read_number(text: str, name: str, low: int, high: int) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > len(str(high)) or not low <= int(text) <= high:
         raise visits.refuse_field(name, f"must be a whole number from {low} to {high}")
     return int(text)
@@ -158,7 +157,7 @@ def _read_overrides(visit: visits.Visit, partner: order.Partner) -> Mapping[str,
         if wanted not in test_cards.Behaviour.__members__:
             raise visits.refuse_field("result", "must be a behaviour of the directory server")
         overrides[PLANNED_BEHAVIOUR] = wanted
-    delay_s = _read_number(visit, "delay", 0, _DELAY_S_MAX)
+    delay_s = _read_number(visit.find("delay"), "delay", 0, _DELAY_S_MAX)
     if delay_s:
         overrides[f"{who}Delay"] = str(delay_s * 1000)
     if answer not in _ANSWERS:
@@ -186,13 +185,17 @@ async def cancel_outcome(visit: visits.Visit) -> Reply:
     return visit.go(f"{visit.base}/simulator", "Cancelled.")
 
 
+def read_forward(count: str, unit: str) -> tuple[int, str]:
+    """Reads by how much a form moves the clock."""
+    if unit not in UNITS:
+        raise visits.refuse_field("unit", f"must be one of [{', '.join(UNITS)}]")
+    return _read_number(count, "forward", 1, ADVANCE_S_MAX // UNITS[unit]), unit
+
+
 @ROUTES.add("POST", f"{_PATH}/clock", permissions.Permission.USE_SIMULATOR)
 async def advance_clock(visit: visits.Visit) -> Reply:
     """Moves the time of the whole host forward."""
-    unit = visit.find("unit")
-    if unit not in UNITS:
-        raise visits.refuse_field("unit", f"must be one of [{', '.join(UNITS)}]")
-    count = _read_number(visit, "forward", 1, ADVANCE_S_MAX // UNITS[unit])
+    count, unit = read_forward(visit.find("forward"), visit.find("unit"))
     await visit.record(audit_actions.AuditAction.CLOCK_MOVED, forward=f"{count} {unit}")
     await move_clock(visit.app, count * UNITS[unit])
     return visit.go(f"{visit.base}/simulator", f"The clock was moved forward by {count} {unit}.")

@@ -6,13 +6,12 @@ import msgspec
 
 from tollgate.catalog import banking_days
 from tollgate.catalog.limits import LIMITS
-from tollgate.office import visits
 from tollgate.operations.app import App
 from tollgate.payments.checkout import REMIND_TOPIC
 from tollgate.payments.payment import RecoveryTask
 from tollgate.payments.registration import TOKEN_TOPIC
 from tollgate.payments.schedule import RUN_TOPIC
-from tollgate.sandbox import controls
+from tollgate.sandbox import controls, office_pages
 from tollgate.store import upcoming
 from tollgate.values import Instant, MerchantId, to_instant
 from tollgate.web.request import Request
@@ -80,11 +79,6 @@ def _show(each: upcoming.Upcoming, now: Instant) -> Next:
 
 async def move(app: App, request: Request) -> str:
     """Moves the clock by what the form says, and returns what was done."""
-    count, unit = request.find("forward").strip(), request.find("unit")
-    if unit not in controls.UNITS:
-        raise visits.refuse_field("unit", f"must be one of [{', '.join(controls.UNITS)}]")
-    high = controls.ADVANCE_S_MAX // controls.UNITS[unit]
-    if not (count.isascii() and count.isdigit()) or len(count) > len(str(high)) or not 1 <= int(count) <= high:
-        raise visits.refuse_field("forward", f"must be a whole number from 1 to {high}")
-    await controls.move_clock(app, int(count) * controls.UNITS[unit])
-    return f"The clock was moved forward by {int(count)} {unit}"
+    count, unit = office_pages.read_forward(request.find("forward").strip(), request.find("unit"))
+    await controls.move_clock(app, count * controls.UNITS[unit])
+    return f"The clock was moved forward by {count} {unit}"
