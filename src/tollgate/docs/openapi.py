@@ -160,7 +160,7 @@ def _render_hole(name: str) -> Json:
 
 
 def _render_query(row: endpoints.Endpoint) -> list[Json]:
-    sent = dict(pair for example in EXAMPLES.get(row.key, ()) for pair in _list_pairs(example))
+    sent = dict(pair for example in EXAMPLES.get(row.key, ()) for pair in _fill_pairs(example))
     named = [parameter for word in row.takes for parameter in schemas.list_named(word)]
     if row.access != "open":
         named.insert(0, PARAMETERS[endpoints.ENTITY_ID])
@@ -185,15 +185,15 @@ def _list_needs(row: endpoints.Endpoint) -> list[str]:
 def _render_body(row: endpoints.Endpoint) -> Json:
     needs = _list_needs(row)
     content: Json = {"schema": schemas.render_form(row, needs)}
-    shown = {each.name: {"summary": each.title, "value": dict(_list_pairs(each))} for each in EXAMPLES.get(row.key, ())}
+    shown = {each.name: {"summary": each.title, "value": dict(_fill_pairs(each))} for each in EXAMPLES.get(row.key, ())}
     if any(each["value"] for each in shown.values()):
         content["examples"] = shown
     is_required = bool(needs) or any(own.is_required for own in row.own)
     return {"required": is_required, "content": {FORM: content}}
 
 
-def _list_pairs(example: Example) -> Pairs:
-    """Lists the parameters of an example, with the ids of the recorded answers in their holes."""
+def _fill_pairs(example: Example) -> Pairs:
+    """Returns the parameters of an example, with the ids of the recorded answers in their holes."""
     recorded = {name: each["body"] for name, each in read_example_answers().items()}
     filled = fill_holes(example, recorded, EXAMPLE_HOST) if recorded.keys() >= set(example.sources) else {}
     return calls.make_call(example).fill({**filled, "entity": EXAMPLE_ENTITY}).pairs
