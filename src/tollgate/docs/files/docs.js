@@ -1,25 +1,10 @@
 // @ts-check
 // Small helps for readers of the documentation: buttons that copy code, and where on the page the reader is. Texts are read without it.
 
-const COPIED_MS = 2000;
+import { addCopyButton } from "../modules/copying.js";
 
-/** A host without TLS has no clipboard for its pages, unless it is the reader's own machine. */
-if (window.isSecureContext) {
-  for (const block of document.querySelectorAll(".code")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = "Copy";
-    button.setAttribute("aria-live", "polite");
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText((block.querySelector("code")?.textContent ?? "").replace(/\n$/, ""));
-      button.textContent = "Copied";
-      window.setTimeout(() => {
-        button.textContent = "Copy";
-      }, COPIED_MS);
-    });
-    block.append(button);
-  }
+for (const block of document.querySelectorAll(".code")) {
+  addCopyButton(block, "copy", () => (block.querySelector("code")?.textContent ?? "").replace(/\n$/, ""));
 }
 
 /** On a narrow screen the list of sections begins closed. */

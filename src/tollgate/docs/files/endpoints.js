@@ -1,12 +1,13 @@
 // @ts-check
 // The pages of endpoints: tabs of languages, buttons that copy, the reader's credentials, and requests that are sent. Pages are read without it.
 
+import { addCopyButton } from "../modules/copying.js";
+
 /** @typedef {{ name: string, title: string, method: string, path: string, pairs: [string, string][], ids: Record<string, string>, isPage: boolean }} Step */
 /** @typedef {{ entityId: string, accessToken: string, formToken: string }} Credentials */
 /** @typedef {{ status: number, headers: Record<string, string>, body: string, took: number }} Received */
 
 const LANGUAGE_KEPT = "tollgate.docs.language";
-const COPIED_MS = 2000;
 const DAY_LENGTH = "yyyy-MM-dd".length;
 const WHOLE_HOLE = /\{([a-z]+)\}/g;
 
@@ -78,19 +79,6 @@ function moveBetweenTabs(event) {
 }
 
 /**
- * Copies the program that is shown.
- * @param {HTMLElement} box
- * @param {HTMLElement} button
- */
-async function copyProgram(box, button) {
-  await navigator.clipboard.writeText(box.querySelector("[role=tabpanel]:not([hidden]) code")?.textContent ?? "");
-  button.textContent = "Copied";
-  window.setTimeout(() => {
-    button.textContent = "Copy";
-  }, COPIED_MS);
-}
-
-/**
  * Turns the programs of an example, which stand below each other, into tabs.
  * @param {HTMLElement} box
  * @param {number} place
@@ -117,14 +105,7 @@ function makeTabs(box, place) {
     program.replaceWith(panel);
   }
   const bar = make("div", "bar", list);
-  // A host without TLS has no clipboard for its pages, unless it is the reader's own machine.
-  if (window.isSecureContext) {
-    const button = make("button", "copy-program", "Copy");
-    button.setAttribute("type", "button");
-    button.setAttribute("aria-live", "polite");
-    button.addEventListener("click", () => void copyProgram(box, button));
-    bar.append(button);
-  }
+  addCopyButton(bar, "copy-program", () => box.querySelector("[role=tabpanel]:not([hidden]) code")?.textContent ?? "");
   box.prepend(bar);
 }
 
