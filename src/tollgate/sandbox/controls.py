@@ -4,6 +4,7 @@ What a payment may do is decided in `flows`.
 """
 
 import re
+from datetime import UTC, datetime
 from typing import NoReturn
 
 import orjson
@@ -24,8 +25,12 @@ from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_cha
 from tollgate.workers import CLOCK_OFFSET
 
 ADVANCE_S_MAX = 100 * 366 * 24 * 3600
+_SECONDS = re.compile("[0-9]{1,12}")
 UNITS = {"seconds": 1, "hours": 3600, "days": 86_400}
 """The units by which forms move the clock, in seconds."""
+_END_YEAR = 3000
+_END = values.to_instant(datetime(_END_YEAR, 1, 1, tzinfo=UTC))
+"""No clock is moved further: it never goes back, and no date can be written beyond the year 9999."""
 
 
 ROUTES = Routes()
@@ -41,7 +46,7 @@ async def read_clock(_request: Request, app: App) -> Reply:
 async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
     """Moves the time of this test host forward by `advance` seconds."""
     sent = [value for name, value in request.pairs if name == "advance"]
-    if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > ADVANCE_S_MAX:
+    if len(sent) != 1 or _SECONDS.fullmatch(sent[0]) is None or int(sent[0]) > ADVANCE_S_MAX:
         _refuse("advance", f"must be a whole number of seconds from 0 to {ADVANCE_S_MAX}", sent[0] if sent else None)
     await move_clock(app, int(sent[0]))
     return _answer_time(app.clock.now())
@@ -49,6 +54,8 @@ async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
 
 async def move_clock(app: App, seconds: int) -> None:
     """Moves the time forward; the other processes follow within a second."""
+    if app.clock.now() + seconds * values.SECOND >= _END:
+        _refuse("advance", f"must not move the clock beyond the year {_END_YEAR - 1}", str(seconds))
     offset = await add_to_setting(app.database, CLOCK_OFFSET, seconds * values.SECOND)
     if isinstance(app.clock, values.SystemClock):
         app.clock.offset = offset
