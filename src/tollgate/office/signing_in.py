@@ -30,7 +30,7 @@ _AT_ANY_STAGE = frozenset(Stage)
 
 def choose_next(text: str) -> str:
     """Returns the page to go to after a form: one of the back office, of the documentation, or the front page."""
-    is_own = text == "/" or text.startswith((f"{visits.OFFICE}/", "/docs"))
+    is_own = text in ("/", "/docs") or text.startswith((f"{visits.OFFICE}/", "/docs/"))
     is_path = text.isascii() and text.isprintable() and not any(each in text for each in ("\\", "//", "?"))
     return text if is_own and is_path else visits.OFFICE
 
