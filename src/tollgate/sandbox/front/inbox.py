@@ -18,9 +18,8 @@ from tollgate.sandbox.inbox.pages import render_visible
 from tollgate.sandbox.inbox.reading import PATH, Endpoint, list_endpoints, read_message
 from tollgate.store import inboxes, webhooks
 from tollgate.values import Instant
+from tollgate.vault import signing
 
-INBOX = "start"
-"""The inbox of the webhook that the front page adds."""
 SHOWN = 8
 _INBOXES_READ = 5
 
@@ -71,6 +70,11 @@ def _show(message: inboxes.InboxMessage, endpoints: Sequence[Endpoint]) -> Shown
     )
 
 
+def get_address(app: App, developer: Developer) -> str:
+    """Returns the path of the inbox of the webhook that the page adds; who is not told its name cannot read it."""
+    return f"{PATH}/start-{signing.fingerprint('front inbox', [developer.merchant_id], app.keyring).hex()[2:18]}"
+
+
 async def has_webhook(app: App, developer: Developer) -> bool:
     """Tells whether a webhook of the merchant sends to an inbox of this host."""
     own = await webhooks.list_webhooks(app.database, developer.merchant_id)
@@ -81,7 +85,7 @@ async def add_webhook(app: App, developer: Developer) -> tuple[str, bool]:
     """Adds a webhook that sends to an inbox of this host, tests it, and returns what to tell and whether it works."""
     if await has_webhook(app, developer):
         return "A webhook sends to an inbox already", True
-    token, url = developer.credentials.access_token, f"{app.base_url}{PATH}/{INBOX}"
+    token, url = developer.credentials.access_token, f"{app.base_url}{get_address(app, developer)}"
     added = await sending.send(app, "POST", "/v1/webhooks", urlencode({"url": url}).encode(), token)
     answer = orjson.loads(added.body)
     if "id" not in answer:
