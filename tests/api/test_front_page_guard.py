@@ -125,6 +125,15 @@ def test_a_repeated_or_missing_host_is_refused(client: Client) -> None:
         "X-Original-Forwarded-For",
         "CF-Connecting-IP",
         "True-Client-IP",
+        "CF-Ray",
+        "CDN-Loop",
+        "X-Scheme",
+        "X-Request-Id",
+        "X-Amzn-Trace-Id",
+        "X-Azure-ClientIP",
+        "X_Forwarded_For",
+        "Client-IP",
+        "Tailscale-User-Login",
     ],
 )
 def test_what_a_proxy_on_this_machine_passes_on_is_not_the_developer(
@@ -133,8 +142,11 @@ def test_what_a_proxy_on_this_machine_passes_on_is_not_the_developer(
     expect_refused(developer, client, **{header: "127.0.0.1"})
 
 
-def test_a_proxy_with_the_defaults_of_nginx_is_recognized(developer: Developer, client: Client) -> None:
-    expect_refused(developer, client, Connection="close")
+@pytest.mark.parametrize("connection", ["close", "Close", "close, TE", "keep-alive, close"])
+def test_a_proxy_with_the_defaults_of_nginx_is_recognized(
+    developer: Developer, client: Client, connection: str
+) -> None:
+    expect_refused(developer, client, Connection=connection)
 
 
 @pytest.mark.parametrize(

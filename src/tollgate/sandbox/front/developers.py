@@ -22,8 +22,9 @@ from tollgate.web.request import Reply, Request
 
 _LOCAL_HOST = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 _PROXY_HEADERS = re.compile(
-    rb"forwarded|via|x-(?:forwarded|original|real|client|envoy|cluster)-.*|(?:cf|fastly|true|fly|do)-(?:connecting|client)-.*"
+    rb"forwarded.*|via|cdn-loop|client-ip|(?:cf|do|fastly|fly|ngrok|tailscale|true)-.*|x[-_](?!form-token$).*"
 )
+"""The names of headers that proxies add. A browser that opens a page by itself sends none with `x-`."""
 _USE = "developer"
 """The use of the cookie with which forms of a developer who is not signed in are compared."""
 _COOKIE = re.compile("[A-Za-z0-9_-]{43}")
@@ -40,6 +41,8 @@ class Developer(msgspec.Struct, frozen=True, kw_only=True):
     """The value of the cookie to which the form token belongs."""
     is_new: bool = False
     """The browser has no such cookie yet."""
+    is_signed_in: bool = False
+    """The developer is a user of the back office, and must not learn the password of another one."""
 
     @property
     def form_token(self) -> str:
@@ -51,31 +54,38 @@ def is_local(request: Request, app: App) -> bool:
 
     The page of another site whose name was rebound to this address sends its own name in `Host`. A proxy on this
     machine passes on what strangers ask: it adds its headers, or the host has a public address. The defaults of nginx
-    are to write the address of this host into `Host` and to add nothing, but to close the connection, which no browser
-    asks for.
+    before 1.29.7 are to write the address of this host into `Host` and to add nothing, but to close the connection,
+    which no browser asks for. A later one looks like a browser, so a host behind a proxy needs its public address.
     """
+    connection = (request.header(b"connection") or "").lower()
     return (
         bool(request.address)
         and ip_address(request.address).is_loopback
         and _LOCAL_HOST.fullmatch(request.header(b"host") or "") is not None
         and _LOCAL_HOST.fullmatch(urlsplit(app.base_url).netloc) is not None
         and not any(map(_PROXY_HEADERS.fullmatch, request.headers))
-        and (request.header(b"connection") or "").lower() != "close"
+        and "close" not in map(str.strip, connection.split(","))
     )
 
 
 async def find_developer(request: Request, app: App) -> Developer | None:
     """Finds the developer behind a request: local, or signed in with the right to manage the merchant's tokens."""
+    known = visits.find_token(request, app)
+    visitor = None if known is None else await sign_in.find_visitor(app, known)
+    is_at_host = is_local(request, app)
+    if visitor is None and not is_at_host:
+        # Strangers are told so before anything is read or opened for them.
+        return None
     owner = await tenant.ensure_tenant(app.database, app.keyring, app.clock.now())
     channel = app.merchants.find_channel(owner.entity_id)
     if channel is None:
         return None
     credentials = await tenant.welcome(app.database, app.keyring, owner, app.base_url)
-    known = visits.find_token(request, app)
-    visitor = None if known is None else await sign_in.find_visitor(app, known)
     if known is not None and visitor is not None and _may_use(visitor, channel.merchant_id):
-        return Developer(credentials=credentials, merchant_id=channel.merchant_id, token=known)
-    if not is_local(request, app):
+        office = msgspec.structs.replace(credentials.office, password=None)
+        credentials = msgspec.structs.replace(credentials, office=office)
+        return Developer(credentials=credentials, merchant_id=channel.merchant_id, token=known, is_signed_in=True)
+    if not is_at_host:
         return None
     cookie = visits.find_cookie(request, visits.get_cookie_name(app, _USE)) or ""
     is_new = _COOKIE.fullmatch(cookie) is None
