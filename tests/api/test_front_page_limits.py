@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from api.endpoints import advance
 from api.front_page import Developer
-from api.merchants import find_merchant_id
+from api.merchants import find_merchant_id, wait_until
+from api.registration_requests import ask_store
 from gateway import Client, GatewayProcess
 from office_users import OfficeUser, add_users
 from tollgate.catalog.permissions import Role
 from tollgate.office.signing_in import choose_next
+from tollgate.store import merchants
 
 CENTURY_S = 100 * 366 * 86_400
 
@@ -83,6 +86,23 @@ def test_the_inbox_of_the_page_cannot_be_guessed(
             addresses.add(webhook["url"].removeprefix(gateway.base_url))
 
     assert len(addresses) == 2
+
+
+@pytest.mark.parametrize("what", ["revoked", "expired"])
+def test_a_token_that_ended_is_replaced(tmp_path_factory: pytest.TempPathFactory, what: str) -> None:
+    with GatewayProcess(tmp_path_factory.mktemp("ended")) as gateway:
+        developer, client = Developer(gateway.base_url), gateway.client()
+        [ended] = ask_store(gateway, merchants.list_credentials)
+        if what == "revoked":
+            ask_store(gateway, lambda db: merchants.revoke_credential(db, ended.id, ended.created_at))
+        else:
+            terms = msgspec.structs.replace(ended, expires_at=ended.created_at)
+            assert ask_store(gateway, lambda db: merchants.update_credential(db, terms))
+
+        wait_until(lambda: b"/docs/codes/000.100.110" in developer.pay().body)
+
+        assert client.token not in developer.open()
+        assert client.pay().status in (401, 403)
 
 
 @pytest.mark.parametrize("text", ["9" * 5000, "-1", "1e3", "٣"])

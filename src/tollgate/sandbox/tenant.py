@@ -101,8 +101,10 @@ async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> T
 
 
 async def _ensure_credential(database: Database, keyring: Keyring, tenant: Tenant, now: Instant) -> Tenant:
-    """Makes an access token where the sandbox merchant of a snapshot came to a store that has none of it."""
-    if any(credential.id == tenant.credential_id for credential in await merchants.list_credentials(database)):
+    """Makes an access token where the former one was revoked or has expired, or where a snapshot came without it."""
+    known = {credential.id: credential for credential in await merchants.list_credentials(database)}
+    own = known.get(tenant.credential_id)
+    if own is not None and own.revoked_at is None and not own.is_expired(now):
         return tenant
     owner = next(channel for channel in await merchants.list_channels(database) if channel.id == tenant.entity_id)
     credential = make_credential(owner.merchant_id, keyring, now).credential
