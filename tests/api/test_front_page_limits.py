@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
@@ -86,6 +87,18 @@ def test_the_inbox_of_the_page_cannot_be_guessed(
             addresses.add(webhook["url"].removeprefix(gateway.base_url))
 
     assert len(addresses) == 2
+
+
+def test_a_form_that_is_sent_many_times_adds_one_webhook(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with GatewayProcess(tmp_path_factory.mktemp("twice")) as gateway:
+        developer = Developer(gateway.base_url)
+        developer.open()
+
+        with ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(developer.post, ["/sandbox/front/webhook"] * 6))
+
+        assert {answer.status for answer in answers} == {303}
+        assert len(gateway.client().get("/v1/webhooks").json["webhooks"]) == 1
 
 
 @pytest.mark.parametrize("what", ["revoked", "expired"])

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from api.front_page import COOKIE
 from browser.shops import HTML, Site
@@ -105,7 +105,12 @@ def test_what_others_sent_is_shown_as_text(page: Page, newcomer: Client) -> None
     body = json.dumps({"type": HOSTILE, "payload": {"paymentType": HOSTILE, "amount": HOSTILE, "currency": HOSTILE}})
     newcomer.send("POST", "/sandbox/inbox/orders", body, {"Content-Type": "application/json"})
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss())[1])
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
 
     page.goto(newcomer.base_url)
     expect(page.locator("#messages li")).to_have_count(1)

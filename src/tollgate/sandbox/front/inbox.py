@@ -22,6 +22,8 @@ from tollgate.vault import signing
 
 SHOWN = 8
 _INBOXES_READ = 5
+_adding = asyncio.Lock()
+"""A form that is sent twice waits for the first, and then finds its webhook."""
 
 
 class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,10 +85,11 @@ async def has_webhook(app: App, developer: Developer) -> bool:
 
 async def add_webhook(app: App, developer: Developer) -> tuple[str, bool]:
     """Adds a webhook that sends to an inbox of this host, tests it, and returns what to tell and whether it works."""
-    if await has_webhook(app, developer):
-        return "A webhook sends to an inbox already", True
     token, url = developer.credentials.access_token, f"{app.base_url}{get_address(app, developer)}"
-    added = await sending.send(app, "POST", "/v1/webhooks", urlencode({"url": url}).encode(), token)
+    async with _adding:
+        if await has_webhook(app, developer):
+            return "A webhook sends to an inbox already", True
+        added = await sending.send(app, "POST", "/v1/webhooks", urlencode({"url": url}).encode(), token)
     answer = orjson.loads(added.body)
     if "id" not in answer:
         return f"No webhook was added: {answer['result']['description']}", False
