@@ -23,7 +23,7 @@ from gateway import Answer, Client, GatewayProcess
 from tollgate.sandbox.front.trying import CARDS, TYPES
 
 CURL = re.compile(r'<code id="curl">(.*?)</code>', re.DOTALL)
-STATUS = re.compile(r'<span class="badge \w+">(\d+)</span> <a href="/docs/codes/([0-9.]+)">')
+STATUS = re.compile(r'<span class="badge \w+">(\d+)</span> <a class="result \w+" href="/docs/codes/([0-9.]+)"')
 INBOX = re.compile("/sandbox/inbox/start-[0-9a-f]{16}")
 
 
