@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.accessibility import list_faults
 from browser.conftest import OpenContext, Shoot
@@ -86,6 +86,49 @@ def test_an_example_is_sent_as_the_reader_has_changed_it(
     assert payment is not None
     assert client.get(f"/v1/payments/{payment[1]}").json["amount"] == "7.31"
     shoot(page, "docs-endpoint")
+
+
+@pytest.mark.parametrize(("width", "is_beside"), [(1280, True), (320, False)])
+def test_the_answer_stands_beside_the_request_where_there_is_room(
+    open_context: OpenContext, gateway: GatewayProcess, width: int, is_beside: bool
+) -> None:
+    page = open_context(viewport={"width": width, "height": 800}).new_page()
+    example = open_page(page, gateway, PAY)
+
+    recorded = example.get_by_role("region", name="Example of an answer: Debit a card")
+    expect(recorded).to_contain_text('"code": "000.100.110"')
+    example.get_by_role("button", name="Send").click()
+
+    answer = example.get_by_role("region", name="Answer: Debit a card", exact=True)
+    expect(answer).to_be_visible()
+    expect(recorded).to_have_count(0)
+    request_box, answer_box = example.locator(".request").bounding_box(), answer.bounding_box()
+    assert request_box is not None
+    assert answer_box is not None
+    assert (answer_box["x"] >= request_box["x"] + request_box["width"]) is is_beside
+    assert (answer_box["y"] >= request_box["y"] + request_box["height"]) is not is_beside
+
+
+def test_a_slow_answer_is_waited_for_in_sight_and_is_asked_for_once(page: Page, gateway: GatewayProcess) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/sandbox/send", hold)
+    example = open_page(page, gateway, PAY)
+    send = example.get_by_role("button", name="Send")
+
+    send.focus()
+    page.keyboard.press("Enter")
+    expect(example.get_by_role("progressbar", name="Waiting for the answer")).to_be_visible()
+    page.keyboard.press("Enter")
+    held[0].continue_()
+
+    expect(example.get_by_role("status")).to_have_text(re.compile(r"^200 000\.100\.110"))
+    expect(example.get_by_role("progressbar")).to_have_count(0)
+    expect(send).to_be_focused()
+    assert len(held) == 1
 
 
 def test_what_an_example_needs_is_sent_before_it(page: Page, gateway: GatewayProcess) -> None:
@@ -199,7 +242,7 @@ def test_the_list_leads_to_every_endpoint(page: Page, gateway: GatewayProcess) -
 def test_a_page_has_no_faults_for_those_who_use_it_otherwise(page: Page, gateway: GatewayProcess, path: str) -> None:
     example = open_page(page, gateway, path)
     example.get_by_role("button", name="Send").click()
-    expect(example.locator(".answer pre").first).to_be_visible()
+    expect(example.get_by_role("region", name=re.compile("^Answer: ")).first).to_be_visible()
 
     assert list_faults(page) == []
 

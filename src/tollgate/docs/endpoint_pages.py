@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from tollgate.catalog.endpoints import ENDPOINTS, Endpoint, list_endpoints
 from tollgate.catalog.examples import BASE, EXAMPLES, Example, get_example, list_steps
-from tollgate.docs import calls, endpoint_facts, markdown, site, snippets
+from tollgate.docs import calls, endpoint_facts, markdown, openapi, site, snippets, texts
 from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, Routes
 
@@ -40,6 +40,11 @@ class Program(msgspec.Struct, frozen=True):
     pieces: tuple[snippets.Piece, ...]
 
 
+class ShownAnswer(msgspec.Struct, frozen=True):
+    status: int
+    text: str
+
+
 class ShownExample(msgspec.Struct, frozen=True, kw_only=True):
     example: Example
     programs: tuple[Program, ...]
@@ -48,6 +53,8 @@ class ShownExample(msgspec.Struct, frozen=True, kw_only=True):
     """The examples that are sent before, in their order."""
     sent_json: str
     """The steps as the script that sends them reads them, the example itself last."""
+    answer: ShownAnswer | None
+    """What a test host answered to it once."""
 
 
 @ROUTES.add("GET", site.API, "docs", Access.OPEN)
@@ -130,7 +137,17 @@ def show_example(example: Example, base_url: str) -> ShownExample:
         fields=tuple(_list_fields(example, call.fill({BASE: base_url}))),
         steps=tuple(steps[:-1]),
         sent_json=orjson.dumps([_render_step(step, base_url) for step in steps]).decode(),
+        answer=_find_answer(example),
     )
+
+
+def _find_answer(example: Example) -> ShownAnswer | None:
+    recorded = openapi.read_example_answers().get(example.name)
+    if recorded is None:
+        return None
+    body = recorded["body"]
+    text = body if isinstance(body, str) else orjson.dumps(body, option=orjson.OPT_INDENT_2).decode()
+    return ShownAnswer(recorded["status"], text)
 
 
 def _list_fields(example: Example, call: calls.Call) -> Iterator[Field]:

@@ -105,7 +105,7 @@ function makeTabs(box, place) {
     program.replaceWith(panel);
   }
   const bar = make("div", "bar", list);
-  addCopyButton(bar, "copy-program", () => box.querySelector("[role=tabpanel]:not([hidden]) code")?.textContent ?? "");
+  addCopyButton(bar, "copy", () => box.querySelector("[role=tabpanel]:not([hidden]) code")?.textContent ?? "");
   box.prepend(bar);
 }
 
@@ -260,6 +260,17 @@ function showOutcome(received, showCode) {
 }
 
 /**
+ * Says what is on its way. An acquirer may take half a minute, so a bar moves meanwhile.
+ * @param {string} title
+ * @returns {HTMLElement[]}
+ */
+function showSending(title) {
+  const bar = document.createElement("progress");
+  bar.setAttribute("aria-label", "Waiting for the answer");
+  return [make("span", "", `Sending: ${title} `), bar];
+}
+
+/**
  * Makes a link to the page of a result code.
  * @param {string} code
  */
@@ -303,15 +314,16 @@ async function sendExample(form, credentials) {
   const inputs = [...form.querySelectorAll("input")];
   const holes = inputs.filter((input) => (input.dataset.hole ?? "") in last.ids);
   const before = holes.length === 0 || holes.some((input) => input.value === "") ? steps.slice(0, -1) : [];
+  const example = form.closest(".example") ?? document;
   const [shownSteps, outcome, answer] = [".steps", ".outcome", ".answer"].map(
-    (name) => /** @type {HTMLElement} */ (form.querySelector(name)),
+    (name) => /** @type {HTMLElement} */ (example.querySelector(name)),
   );
   /** @type {Map<string, unknown>} */
   const answers = new Map();
   shownSteps.replaceChildren();
   answer.replaceChildren();
   for (const step of before) {
-    outcome.replaceChildren(`Sending: ${step.title}`);
+    outcome.replaceChildren(...showSending(step.title));
     const values = findValues(step, answers).set("entity", credentials.entityId);
     const received = await sendStep(fillStep(step, values), credentials);
     answers.set(step.name, readJson(received.body));
@@ -323,8 +335,8 @@ async function sendExample(form, credentials) {
     }
   }
   const values = findValues(last, answers);
-  values.forEach((value, hole) => value !== "" && fillPrograms(form.parentElement ?? form, hole, value));
-  outcome.replaceChildren(`Sending: ${last.title}`);
+  values.forEach((value, hole) => value !== "" && fillPrograms(example, hole, value));
+  outcome.replaceChildren(...showSending(last.title));
   const received = await sendStep(readRequest(inputs, last, values), credentials);
   outcome.replaceChildren(...showOutcome(received, makeCodeLink));
   answer.append(...showBody(received, last.title));
@@ -336,19 +348,21 @@ async function sendExample(form, credentials) {
  * @param {Credentials} credentials
  */
 function enableSending(form, credentials) {
-  const button = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
   const entity = form.querySelector("input[data-hole=entity]");
   if (entity instanceof HTMLInputElement) {
     entity.value = credentials.entityId;
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    button.disabled = true;
+    // A button that is switched off would lose the focus of who works by keyboard.
+    if (form.getAttribute("aria-busy") === "true") {
+      return;
+    }
+    form.setAttribute("aria-busy", "true");
+    const outcome = form.closest(".example")?.querySelector(".outcome");
     sendExample(form, credentials)
-      .catch(() => form.querySelector(".outcome")?.replaceChildren("The host did not answer. Is it running?"))
-      .finally(() => {
-        button.disabled = false;
-      });
+      .catch(() => outcome?.replaceChildren("The host did not answer. Is it running?"))
+      .finally(() => form.removeAttribute("aria-busy"));
   });
   form.hidden = false;
 }

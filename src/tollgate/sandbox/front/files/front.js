@@ -113,6 +113,11 @@ async function sendForm(form) {
     return;
   }
   form.setAttribute("aria-busy", "true");
+  const bar = document.createElement("progress");
+  bar.setAttribute("aria-label", "Waiting for the answer");
+  if (form === tried) {
+    form.append(bar);
+  }
   const address = form.getAttribute("action") ?? "";
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -127,6 +132,7 @@ async function sendForm(form) {
   } catch {
     tell("The host did not answer: try again.", "fault");
   }
+  bar.remove();
   form.removeAttribute("aria-busy");
 }
 
