@@ -236,17 +236,26 @@ def _frame(tokens: Sequence[Token]) -> Iterator[Token]:
 
 _LANGUAGES = {
     "": "",
+    "console": "Console",
     "css": "CSS",
+    "csv": "CSV",
+    "diff": "Changes",
     "html": "HTML",
     "http": "HTTP",
     "java": "Java",
+    "javascript": "JavaScript",
     "js": "JavaScript",
     "json": "JSON",
+    "jsx": "JavaScript with JSX",
+    "kotlin": "Kotlin",
     "mermaid": "Diagram in Mermaid",
     "php": "PHP",
     "python": "Python",
     "sh": "Shell",
+    "swift": "Swift",
+    "text": "Text",
     "ts": "TypeScript",
+    "vue": "Vue",
 }
 
 
