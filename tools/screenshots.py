@@ -181,7 +181,7 @@ SHOTS = (
     Shot("mandate", show_mandate, FORM),
     Shot("challenge", show_challenge, Look(width=720, height=760)),
     Shot("front-page", show_front_page, DOCS),
-    Shot("docs-endpoint", partial(show_docs, "api/post-v1-payments"), DOCS),
+    Shot("docs-endpoint", partial(show_docs, "api/post-v1-payments#examples"), Look(width=1280, height=540)),
     Shot("docs-result-code", partial(show_docs, "codes/800.100.155"), DOCS),
 )
 
