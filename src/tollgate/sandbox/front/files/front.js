@@ -90,6 +90,8 @@ function showAnswer(newer, isDone) {
   const [answer, newerAnswer] = [document.getElementById("answer"), newer.querySelector("#answer:has(pre)")];
   if (answer !== null && newerAnswer !== null) {
     answer.replaceChildren(...newerAnswer.childNodes);
+    // On a phone the request stands between the button and the answer.
+    answer.scrollIntoView({ block: "nearest" });
   }
   const [key, newerKey] = [document.getElementById("try-key"), newer.getElementById("try-key")];
   if (key instanceof HTMLInputElement && newerKey instanceof HTMLInputElement) {
