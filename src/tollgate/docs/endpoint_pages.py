@@ -54,7 +54,7 @@ class ShownExample(msgspec.Struct, frozen=True, kw_only=True):
     sent_json: str
     """The steps as the script that sends them reads them, the example itself last."""
     answer: ShownAnswer | None
-    """What a test host answered to it once."""
+    """The answer that a test host once gave."""
 
 
 @ROUTES.add("GET", site.API, "docs", Access.OPEN)

@@ -262,7 +262,6 @@ function showOutcome(received, showCode) {
 /**
  * Says what is on its way. An acquirer may take half a minute, so a bar moves meanwhile.
  * @param {string} title
- * @returns {HTMLElement[]}
  */
 function showSending(title) {
   const bar = document.createElement("progress");
@@ -270,10 +269,7 @@ function showSending(title) {
   return [make("span", "", `Sending: ${title} `), bar];
 }
 
-/**
- * Makes a link to the page of a result code.
- * @param {string} code
- */
+/** @param {string} code */
 function makeCodeLink(code) {
   const link = document.createElement("a");
   link.href = `/docs/codes/${code}`;
