@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from tollgate.catalog.endpoints import ENDPOINTS, Endpoint, list_endpoints
 from tollgate.catalog.examples import BASE, EXAMPLES, Example, get_example, list_steps
-from tollgate.docs import calls, endpoint_facts, markdown, openapi, site, snippets, texts
+from tollgate.docs import calls, endpoint_facts, markdown, openapi, site, snippets
 from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, Routes
 

@@ -4,7 +4,7 @@
 import { addCopyButton } from "../modules/copying.js";
 
 for (const block of document.querySelectorAll(".code")) {
-  addCopyButton(block, "copy", () => (block.querySelector("code")?.textContent ?? "").replace(/\n$/, ""));
+  addCopyButton(block, () => (block.querySelector("code")?.textContent ?? "").replace(/\n$/, ""));
 }
 
 /** On a narrow screen the list of sections begins closed. */

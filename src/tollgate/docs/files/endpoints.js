@@ -105,7 +105,7 @@ function makeTabs(box, place) {
     program.replaceWith(panel);
   }
   const bar = make("div", "bar", list);
-  addCopyButton(bar, "copy", () => box.querySelector("[role=tabpanel]:not([hidden]) code")?.textContent ?? "");
+  addCopyButton(bar, () => box.querySelector("[role=tabpanel]:not([hidden]) code")?.textContent ?? "");
   box.prepend(bar);
 }
 

@@ -7,16 +7,15 @@ const COPIED_MS = 2000;
  * Adds a button that copies a text and says so. A host without TLS has no clipboard for its pages, unless it is the
  * reader's own machine, and then there is no button.
  * @param {Element} box
- * @param {string} name the class of the button
  * @param {() => string} getText
  */
-export function addCopyButton(box, name, getText) {
+export function addCopyButton(box, getText) {
   if (!window.isSecureContext) {
     return;
   }
   const button = document.createElement("button");
   button.type = "button";
-  button.className = name;
+  button.className = "copy";
   button.textContent = "Copy";
   button.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
