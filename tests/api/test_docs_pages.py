@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from urllib.parse import quote, urldefrag
@@ -209,7 +210,7 @@ def test_the_request_of_a_codes_page_gets_the_code(client: Client, code: str) ->
     """One code of every group; the request is taken from the page as a reader would."""
     text = re.search(r"<code>(curl .*?)</code>", fetch(client, f"/docs/codes/{code}").text, re.DOTALL)
     assert text is not None
-    words = shlex.split(text[1].replace("&#34;", '"'))
+    words = shlex.split(unescape(text[1]))
     fields = dict(word.partition("=")[::2] for flag, word in pairwise(words) if flag == "-d")
 
     assert fields["entityId"] == ENTITY
