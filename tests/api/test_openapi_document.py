@@ -19,11 +19,12 @@ def test_the_document_is_served_without_a_token_and_to_any_origin(client: Client
     assert answer.json["servers"] == [{"url": client.base_url}]
 
 
-def test_the_document_is_compressed_for_those_who_accept_it(client: Client) -> None:
+def test_the_document_is_compressed_for_those_who_accept_it_and_sent_once(client: Client) -> None:
     answer = client.send("GET", "/openapi.json", None, {"Accept-Encoding": "gzip"})
 
     assert answer.headers["content-encoding"] == "gzip"
     assert json.loads(gzip.decompress(answer.body)) == client.send("GET", "/openapi.json").json
+    assert client.send("GET", "/openapi.json", None, {"If-None-Match": answer.headers["etag"]}).status == 304
 
 
 def test_the_command_prints_the_document_of_the_host(client: Client) -> None:
