@@ -64,7 +64,8 @@ def _list_text_pages() -> Iterator[Page]:
 
 def _list_endpoint_pages(is_live: bool) -> Iterator[Page]:
     for section, links in site.list_sections(is_live=is_live):
-        rows = [(link.note, link.title, link.path.removeprefix(site.API)) for link in links]
+        # An endpoint is found by what it does as well as by its address: "refund".
+        rows = [(f"{link.title}: {link.note}", "", link.path.removeprefix(site.API)) for link in links]
         yield Page("Endpoint", site.API, section, rows)
 
 

@@ -109,7 +109,7 @@ function rateEntry(asked, words, entry) {
   // A short title says more of the word that it has than a long one.
   const brevity = 1 / (1 + entry.words.length);
   // A whole page says more of its title than a section of another.
-  const page = entry.path.includes("#") ? 0 : 1;
+  const page = entry.path.includes("#") ? 0 : 2;
   return whole + points.reduce((sum, each) => sum + each, 0) / words.length + (KIND_POINTS.get(entry.kind) ?? 0) + brevity + page;
 }
 
