@@ -9,6 +9,10 @@ from tollgate.values import DAY, HOUR, MINUTE, Instant
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    test_clock_year_max: int = 2999
+    """A test clock never goes back, and no date can be written beyond the year 9999."""
+    test_clock_advance_s_max: int = 100 * 366 * 24 * 3600
+
     # What a caller may send.
     body_bytes_max: int = 1024 * 1024
     unauthorized_body_bytes_max: int = 256 * 1024

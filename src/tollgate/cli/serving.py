@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from tollgate.catalog.limits import LIMITS
 from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.flows.verify import refuse_wrong_keys
@@ -18,7 +19,7 @@ from tollgate.hosting.log import set_up_logs
 from tollgate.hosting.server import run
 from tollgate.store import merchants, opening
 from tollgate.store.database import Database
-from tollgate.values import SECOND, SystemClock, render_timestamp
+from tollgate.values import SECOND, SystemClock, render_timestamp, to_datetime
 from tollgate.vault.keyring import load_keyring
 from tollgate.wiring import BASE_URL, make_greeting, prepare_keyring
 from tollgate.workers import CLOCK_OFFSET
@@ -119,7 +120,11 @@ def check(**flags: Any) -> None:
 
 @program.command()
 @with_settings(*STORE_FLAGS)
-@click.option("--advance", type=click.IntRange(min=0), help="Move the clock forward by that many seconds.")
+@click.option(
+    "--advance",
+    type=click.IntRange(0, LIMITS.test_clock_advance_s_max),
+    help="Move the clock forward by that many seconds.",
+)
 def clock(advance: int | None, **flags: Any) -> None:
     """Tell the time of a test host, or move it forward."""
     settings = read_settings(flags)
@@ -127,6 +132,9 @@ def clock(advance: int | None, **flags: Any) -> None:
         raise click.UsageError("a live host has no test clock")
 
     async def move(database: Database, _settings: Settings) -> str:
+        moved = int(await opening.get_setting(database, CLOCK_OFFSET, "0")) + (advance or 0) * SECOND
+        if to_datetime(SystemClock(moved).now()).year > LIMITS.test_clock_year_max:
+            raise click.UsageError(f"a test clock is not moved beyond the year {LIMITS.test_clock_year_max}")
         offset = await opening.add_to_setting(database, CLOCK_OFFSET, (advance or 0) * SECOND)
         return render_timestamp(SystemClock(offset).now())
 

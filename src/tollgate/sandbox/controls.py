@@ -4,13 +4,13 @@ What a payment may do is decided in `flows`.
 """
 
 import re
-from datetime import UTC, datetime
 from typing import NoReturn
 
 import orjson
 
 from tollgate import values
 from tollgate.catalog import codes, results
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import exchange, tokens
 from tollgate.contract import answers, follow_ups
 from tollgate.contract.fields import read_fields
@@ -24,13 +24,10 @@ from tollgate.store.opening import add_to_setting
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
 from tollgate.workers import CLOCK_OFFSET
 
-ADVANCE_S_MAX = 100 * 366 * 24 * 3600
+ADVANCE_S_MAX = LIMITS.test_clock_advance_s_max
 _SECONDS = re.compile("[0-9]{1,12}")
 UNITS = {"seconds": 1, "hours": 3600, "days": 86_400}
 """The units by which forms move the clock, in seconds."""
-_END_YEAR = 3000
-_END = values.to_instant(datetime(_END_YEAR, 1, 1, tzinfo=UTC))
-"""No clock is moved further: it never goes back, and no date can be written beyond the year 9999."""
 
 
 ROUTES = Routes()
@@ -54,8 +51,8 @@ async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
 
 async def move_clock(app: App, seconds: int) -> None:
     """Moves the time forward; the other processes follow within a second."""
-    if app.clock.now() + seconds * values.SECOND >= _END:
-        _refuse("advance", f"must not move the clock beyond the year {_END_YEAR - 1}", str(seconds))
+    if values.to_datetime(app.clock.now() + seconds * values.SECOND).year > LIMITS.test_clock_year_max:
+        _refuse("advance", f"must not move the clock beyond the year {LIMITS.test_clock_year_max}", str(seconds))
     offset = await add_to_setting(app.database, CLOCK_OFFSET, seconds * values.SECOND)
     if isinstance(app.clock, values.SystemClock):
         app.clock.offset = offset

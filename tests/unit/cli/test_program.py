@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
+from tollgate.catalog.limits import LIMITS
 from tollgate.cli.program import program, read_settings
 from tollgate.config import SETTINGS
 
@@ -65,6 +66,17 @@ def test_a_clock_does_not_go_back(tmp_path: Path) -> None:
 
     assert code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_clock_ends_before_dates_do(tmp_path: Path) -> None:
+    assert invoke("migrate", "--data", str(tmp_path))[0] == 0
+    moves = [
+        invoke("clock", "--data", str(tmp_path), "--advance", str(LIMITS.test_clock_advance_s_max)) for _ in range(11)
+    ]
+
+    assert [code for code, _ in moves] == [*[0] * 9, 2, 2]
+    assert "2999" in moves[-1][1]
+    assert invoke("clock", "--data", str(tmp_path))[0] == 0
 
 
 def test_a_live_host_has_no_credentials_to_show(tmp_path: Path) -> None:
