@@ -19,10 +19,10 @@ from tollgate.hosting.log import set_up_logs
 from tollgate.hosting.server import run
 from tollgate.store import merchants, opening
 from tollgate.store.database import Database
-from tollgate.values import SECOND, SystemClock, render_timestamp, to_datetime
+from tollgate.values import SystemClock, render_timestamp
 from tollgate.vault.keyring import load_keyring
 from tollgate.wiring import BASE_URL, make_greeting, prepare_keyring
-from tollgate.workers import CLOCK_OFFSET
+from tollgate.workers import move_clock
 
 _log = logging.getLogger("tollgate.server")
 
@@ -132,10 +132,9 @@ def clock(advance: int | None, **flags: Any) -> None:
         raise click.UsageError("a live host has no test clock")
 
     async def move(database: Database, _settings: Settings) -> str:
-        moved = int(await opening.get_setting(database, CLOCK_OFFSET, "0")) + (advance or 0) * SECOND
-        if to_datetime(SystemClock(moved).now()).year > LIMITS.test_clock_year_max:
+        offset = await move_clock(database, advance or 0)
+        if offset is None:
             raise click.UsageError(f"a test clock is not moved beyond the year {LIMITS.test_clock_year_max}")
-        offset = await opening.add_to_setting(database, CLOCK_OFFSET, (advance or 0) * SECOND)
         return render_timestamp(SystemClock(offset).now())
 
     click.echo(with_store(settings, move))

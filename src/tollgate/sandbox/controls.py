@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import orjson
 
-from tollgate import values
+from tollgate import values, workers
 from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import exchange, tokens
@@ -20,9 +20,7 @@ from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.payments.registration import Registration
 from tollgate.sandbox.token_vault import Event, Standing, find_standing, let_happen
-from tollgate.store.opening import add_to_setting
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
-from tollgate.workers import CLOCK_OFFSET
 
 ADVANCE_S_MAX = LIMITS.test_clock_advance_s_max
 _SECONDS = re.compile("[0-9]{1,12}")
@@ -51,9 +49,9 @@ async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
 
 async def move_clock(app: App, seconds: int) -> None:
     """Moves the time forward; the other processes follow within a second."""
-    if values.to_datetime(app.clock.now() + seconds * values.SECOND).year > LIMITS.test_clock_year_max:
+    offset = await workers.move_clock(app.database, seconds)
+    if offset is None:
         _refuse("advance", f"must not move the clock beyond the year {LIMITS.test_clock_year_max}", str(seconds))
-    offset = await add_to_setting(app.database, CLOCK_OFFSET, seconds * values.SECOND)
     if isinstance(app.clock, values.SystemClock):
         app.clock.offset = offset
 

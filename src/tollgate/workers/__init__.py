@@ -2,6 +2,6 @@
 
 from tollgate.workers.loop import Loop, Worker
 from tollgate.workers.table import WORKERS
-from tollgate.workers.upkeep import CLOCK_OFFSET, follow_clock
+from tollgate.workers.upkeep import CLOCK_OFFSET, follow_clock, move_clock
 
-__all__ = ["CLOCK_OFFSET", "WORKERS", "Loop", "Worker", "follow_clock"]
+__all__ = ["CLOCK_OFFSET", "WORKERS", "Loop", "Worker", "follow_clock", "move_clock"]

@@ -11,8 +11,8 @@ from tollgate.flows.erase import erase_registration, wipe_old_accounts
 from tollgate.operations.app import App
 from tollgate.store import checkouts, merchants, registrations
 from tollgate.store.database import Database
-from tollgate.store.opening import get_setting
-from tollgate.values import SECOND, Instant, SystemClock
+from tollgate.store.opening import add_to_setting, get_setting
+from tollgate.values import SECOND, Instant, SystemClock, to_datetime
 from tollgate.workers.loop import run_each
 
 CLOCK_OFFSET = "clock_offset"
@@ -29,6 +29,14 @@ async def follow_clock(app: App) -> int:
     if isinstance(app.clock, SystemClock) and not app.is_live:
         app.clock.offset = int(await get_setting(app.database, CLOCK_OFFSET, "0"))
     return 0
+
+
+async def move_clock(db: Database, seconds: int) -> int | None:
+    """Moves the clock of a test host forward and returns its offset; None if dates would end too soon after it."""
+    moved = int(await get_setting(db, CLOCK_OFFSET, "0")) + seconds * SECOND
+    if to_datetime(SystemClock(moved).now()).year > LIMITS.test_clock_year_max:
+        return None
+    return await add_to_setting(db, CLOCK_OFFSET, seconds * SECOND)
 
 
 async def follow_keys(app: App) -> int:
