@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from api.front_page import Developer
 from api.recording import ACQUIRER_TIMEOUT_S, RecordingAcquirer
 from api.server import SharedServer, open_own_server
 from gateway import Client, GatewayProcess
@@ -86,6 +87,17 @@ def own_server(
     """For a file that moves the clock or verifies its store: others change rows on the servers that all share."""
     with open_own_server(request, tmp_path_factory.mktemp("own"), acquirer) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def own_gateway(own_server: SharedServer) -> GatewayProcess:
+    return own_server.gateway
+
+
+@pytest.fixture
+def developer(own_gateway: GatewayProcess) -> Developer:
+    """A browser on the machine of a server that only this file uses."""
+    return Developer(own_gateway.base_url)
 
 
 @pytest.fixture(scope="module")

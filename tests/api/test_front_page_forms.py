@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
@@ -19,6 +18,7 @@ from api.front_page import Developer, read_payment_id
 from api.merchants import wait_until
 from api.registration_requests import register
 from api.scheduling import schedule
+from api.server import SharedServer
 from gateway import Answer, Client, GatewayProcess
 from tollgate.sandbox.front.trying import CARDS, TYPES
 
@@ -28,19 +28,8 @@ INBOX = re.compile("/sandbox/inbox/start-[0-9a-f]{16}")
 
 
 @pytest.fixture(scope="module")
-def own_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
-    with GatewayProcess(tmp_path_factory.mktemp("front")) as gateway:
-        yield gateway
-
-
-@pytest.fixture(scope="module")
-def client(own_gateway: GatewayProcess) -> Client:
-    return own_gateway.client()
-
-
-@pytest.fixture
-def developer(own_gateway: GatewayProcess) -> Developer:
-    return Developer(own_gateway.base_url)
+def server(own_server: SharedServer) -> SharedServer:
+    return own_server
 
 
 def read_status(answer: Answer) -> tuple[str, str]:

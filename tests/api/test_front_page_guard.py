@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from api.front_page import COOKIE, Developer
 from api.merchants import find_merchant_id
+from api.server import SharedServer
 from api.sockets import exchange
 from gateway import Client, GatewayProcess
 from office_users import OfficeUser, add_users
@@ -22,19 +22,8 @@ FIXED = "A" * 43
 
 
 @pytest.fixture(scope="module")
-def own_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
-    with GatewayProcess(tmp_path_factory.mktemp("front")) as gateway:
-        yield gateway
-
-
-@pytest.fixture(scope="module")
-def client(own_gateway: GatewayProcess) -> Client:
-    return own_gateway.client()
-
-
-@pytest.fixture
-def developer(own_gateway: GatewayProcess) -> Developer:
-    return Developer(own_gateway.base_url)
+def server(own_server: SharedServer) -> SharedServer:
+    return own_server
 
 
 def expect_refused(developer: Developer, client: Client, **headers: str) -> None:

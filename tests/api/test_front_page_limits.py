@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -13,6 +12,7 @@ from api.endpoints import advance
 from api.front_page import Developer
 from api.merchants import find_merchant_id, wait_until
 from api.registration_requests import ask_store
+from api.server import SharedServer
 from gateway import Client, GatewayProcess
 from office_users import OfficeUser, add_users
 from tollgate.catalog.permissions import Role
@@ -23,14 +23,8 @@ CENTURY_S = 100 * 366 * 86_400
 
 
 @pytest.fixture(scope="module")
-def own_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
-    with GatewayProcess(tmp_path_factory.mktemp("front")) as gateway:
-        yield gateway
-
-
-@pytest.fixture(scope="module")
-def client(own_gateway: GatewayProcess) -> Client:
-    return own_gateway.client()
+def server(own_server: SharedServer) -> SharedServer:
+    return own_server
 
 
 def test_a_user_is_not_told_the_password_of_the_host_s_administrator(
