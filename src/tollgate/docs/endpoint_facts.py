@@ -3,11 +3,9 @@
 How they are laid out is written in the templates.
 """
 
-import re
 from collections.abc import Iterator
 
 import msgspec
-from markupsafe import Markup, escape
 
 from tollgate.catalog import results
 from tollgate.catalog.answers import ANSWERS, Member
@@ -18,7 +16,6 @@ from tollgate.catalog.scopes import REFUND_TYPES, Scope
 from tollgate.docs.calls import find_throttle
 from tollgate.payments.following import SYSTEM_ONLY
 
-_CODE = re.compile(r"`([^`]+)`")
 _UNITS = ((3600, "hour"), (60, "minute"))
 _COUNTED_BY = {"entity": "entity", "id": "id", "row": "id", "address": "address of the caller"}
 _RESULT_OF_A_PAYMENT = frozenset(
@@ -33,21 +30,13 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     format: str
     need: str
-    note: Markup
+    note: str
     lenient: str = ""
 
 
 class Group(msgspec.Struct, frozen=True):
     name: str
     lines: tuple[Line, ...]
-
-
-def mark_code(text: str) -> Markup:
-    """Shows what is written between backticks as code."""
-    pieces = _CODE.split(text)
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
-    )
 
 
 # ---- parameters ----
@@ -67,7 +56,7 @@ def list_parameters(endpoint: Endpoint) -> list[Group]:
             name=each.name,
             format=each.shape.notation,
             need=_render_need(is_required=each.is_required),
-            note=mark_code(each.note),
+            note=each.note,
         )
         for each in endpoint.own
     ]
@@ -84,7 +73,7 @@ def _show_parameter(row: Parameter, endpoint: Endpoint) -> Line:
         name=row.name,
         format=row.shape.notation,
         need=_choose_need(row, endpoint),
-        note=mark_code(row.note),
+        note=row.note,
         lenient=row.lenient.notation if row.lenient and row.lenient.notation != row.shape.notation else "",
     )
 
@@ -107,16 +96,14 @@ def _render_need(*, is_required: bool) -> str:
 # ---- who may call it, and how often ----
 
 
-def describe_access(endpoint: Endpoint) -> Markup:
+def describe_access(endpoint: Endpoint) -> str:
     """Says which credentials an endpoint demands."""
     if endpoint.is_for_shoppers:
-        return mark_code(
-            "The payment form in the shopper's browser, without a token; the id of the checkout is the key."
-        )
+        return "The payment form in the shopper's browser, without a token; the id of the checkout is the key."
     if endpoint.access == "open":
-        return mark_code("Everybody who reaches the host, without a token.")
+        return "Everybody who reaches the host, without a token."
     entity = "an `entityId` that it reaches" if endpoint.access == "entity" else "no `entityId`, or one that it reaches"
-    return mark_code(f"A client with an access token and {entity}. {_describe_scope(endpoint)}")
+    return f"A client with an access token and {entity}. {_describe_scope(endpoint)}"
 
 
 def _describe_scope(endpoint: Endpoint) -> str:
@@ -167,7 +154,7 @@ def _show_member(member: Member, prefix: str = "") -> Line:
         name=f"{prefix}{member.name}",
         format=f"{member.kind} or null" if member.may_be_null else member.kind,
         need="always" if member.is_always else "sometimes",
-        note=mark_code("; ".join([*([member.note] if member.note else []), *more])),
+        note="; ".join([*([member.note] if member.note else []), *more]),
     )
 
 

@@ -9,7 +9,6 @@ from itertools import groupby
 
 import msgspec
 import orjson
-from markupsafe import Markup
 
 from tollgate.catalog.endpoints import ENDPOINTS, Endpoint, list_endpoints
 from tollgate.catalog.examples import BASE, EXAMPLES, Example, get_example, list_steps
@@ -88,8 +87,8 @@ def _render_list(*, is_live: bool) -> site.Page:
     )
 
 
-def _get_sentence(endpoint: Endpoint) -> Markup:
-    return endpoint_facts.mark_code(calls.get_summary(endpoint).partition("\n")[0])
+def _get_sentence(endpoint: Endpoint) -> str:
+    return calls.get_summary(endpoint).partition("\n")[0]
 
 
 @lru_cache(len(ENDPOINTS))
@@ -109,10 +108,10 @@ def _render_endpoint(key: str, base_url: str, *, is_live: bool) -> site.Page:
         is_live=is_live,
         headings=_make_headings(title for title, content in parts.items() if content),
         endpoint=endpoint,
-        summary=[endpoint_facts.mark_code(text) for text in calls.get_summary(endpoint).split("\n\n")],
+        summary=calls.get_summary(endpoint).split("\n\n"),
         access=endpoint_facts.describe_access(endpoint),
         limit=endpoint_facts.describe_limit(endpoint),
-        idempotency=endpoint_facts.mark_code(_KEY_READ) if endpoint.takes_key else "",
+        idempotency=_KEY_READ if endpoint.takes_key else "",
         examples=[show_example(example, base_url) for example in EXAMPLES[key]],
         parameters=parts["Parameters"],
         rules=parts["Rules"],

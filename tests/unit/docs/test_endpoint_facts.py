@@ -49,7 +49,7 @@ def test_rules_are_those_that_the_endpoint_can_break() -> None:
 
 
 def test_access_and_limit_are_said_in_words() -> None:
-    assert "needs <code>payments</code>; for <code>CD</code>" in endpoint_facts.describe_access(PAY)
+    assert "needs `payments`; for `CD`" in endpoint_facts.describe_access(PAY)
     assert "A token with scopes is refused." in endpoint_facts.describe_access(ENDPOINTS["GET /v1/webhooks"])
     assert "without a token" in endpoint_facts.describe_access(ENDPOINTS["GET /healthz"])
     assert endpoint_facts.describe_limit(ENDPOINTS["GET /v1/checkouts/{id}/payment"]) == (
@@ -69,10 +69,6 @@ def test_result_codes_are_shown_where_an_answer_has_a_result() -> None:
         "format_validation",
         "risk_validation",
     }
-
-
-def test_text_of_rows_is_escaped_and_code_is_marked() -> None:
-    assert endpoint_facts.mark_code("a `<b>` & <i>") == "a <code>&lt;b&gt;</code> &amp; &lt;i&gt;"
 
 
 @pytest.mark.parametrize("key", ENDPOINTS)
