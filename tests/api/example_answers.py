@@ -83,8 +83,11 @@ class Mask:
             return self._replace(text, lambda digits: digits[:16].upper())
         text = _TIME.sub(r"2026-03-01\g<1>12:30:59\g<2>", text.replace(self.base_url, EXAMPLE_HOST))
         for pattern, make in _PATTERNS.items():
-            text = pattern.sub(lambda match, make=make: self._replace(match[0], make), text)  # type: ignore[misc]
+            text = self._hide_all(pattern, make, text)
         return text
+
+    def _hide_all(self, pattern: re.Pattern[str], make: Callable[[str], str], text: str) -> str:
+        return pattern.sub(lambda match: self._replace(match[0], make), text)
 
     def _replace(self, found: str, make: Callable[[str], str]) -> str:
         if found in self.known.values():
