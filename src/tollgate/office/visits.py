@@ -162,6 +162,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             title=title,
             visit=self,
             app=self.app,
+            is_live=self.app.is_live,
             notice=notice,
             path=self.request.path,
             now=self.app.clock.now(),
