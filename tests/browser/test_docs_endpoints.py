@@ -223,7 +223,7 @@ def test_without_scripts_all_languages_and_parameters_can_be_read(plain_page: Pa
 def test_the_list_leads_to_every_endpoint(page: Page, gateway: GatewayProcess) -> None:
     page.goto(f"{gateway.base_url}/docs/api")
 
-    targets = page.locator("main .endpoint-list a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    targets = page.locator("main .endpoint-list li > a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
 
     assert targets == [f"/docs/api/{row.slug}" for row in ENDPOINTS.values()]
     assert list_faults(page) == []
