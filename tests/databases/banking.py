@@ -93,7 +93,7 @@ async def open_bank(db: Database, *, keyring: Keyring | None = None, is_first: b
         acquirer_timeout_s=5.0,
         completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
-        find_wire=lambda _address: ScriptedWire(),
+        find_wire=lambda _address, _account=None: ScriptedWire(),
         simulator=ScriptedWire(),
     )
     return Bank(app, clock)

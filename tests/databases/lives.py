@@ -123,7 +123,7 @@ async def open_lives(db: Database) -> Lives:
         acquirer_timeout_s=5.0,
         completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
-        find_wire=lambda _address: wire,
+        find_wire=lambda _address, _account=None: wire,
         simulator=wire,
     )
     return Lives(app, wire, clock)

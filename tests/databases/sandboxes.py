@@ -34,7 +34,7 @@ def make_app(db: Database, keyring: Keyring | None = None, *, is_live: bool = Fa
         acquirer_timeout_s=5.0,
         completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
-        find_wire=lambda _address: ScriptedWire(),
+        find_wire=lambda _address, _account=None: ScriptedWire(),
     )
 
 

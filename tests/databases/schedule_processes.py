@@ -69,7 +69,7 @@ async def open_app(db: Database, wire: CountingWire, keyring: Keyring, *, is_fir
         acquirer_timeout_s=5.0,
         completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
-        find_wire=lambda _address: wire,
+        find_wire=lambda _address, _account=None: wire,
         simulator=wire,
     )
 

@@ -243,7 +243,7 @@ async def open_checkout_world(db: Database) -> CheckoutWorld:
         acquirer_timeout_s=5.0,
         completion_margin_s=5.0,
         authorization_lifetime=7 * 24 * HOUR,
-        find_wire=lambda _address: wire,
+        find_wire=lambda _address, _account=None: wire,
         simulator=wire,
         base_url=BASE_URL,
         random_bytes=random.Random(1).randbytes,

@@ -18,7 +18,7 @@ from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS
 from tollgate.connectors import card, redirect, sepa
-from tollgate.connectors.exchange import Connector, Exchange, WireReply
+from tollgate.connectors.exchange import Connector, Exchange, Original, WireReply
 from tollgate.connectors.table import get_connector
 from tollgate.operations.dispatch import dispatch
 from tollgate.payments.accounts import BankAccount, CardAccount, VirtualAccount, make_card_summary
@@ -75,16 +75,21 @@ REFUND = Payment(
     chain_id=PaymentId("8a01"),
 )
 
+HOLD = replace(REFUND, id=PaymentId("8a01"), payment_type="PA", referenced_id=None, chain_id=None)
+ORIGINAL = Original(payment=HOLD, first=HOLD)
+
 ORDERS: dict[Connector, Order] = {card: CARD_ORDER, redirect: WALLET_ORDER, sepa: DEBIT_ORDER}
 
 OPERATIONS: dict[str, Callable[[Connector], Exchange]] = {
-    "charge": lambda of: of.charge(ORDERS[of], "8a01", APPROVED_CODE, back_url="https://gate.example/back"),
-    "follow up": lambda of: of.follow_up(REFUND, "refund", APPROVED_CODE),
-    "reverse a hold": lambda of: of.follow_up(REFUND, "reversal", APPROVED_CODE, is_final=True),
-    "repeat": lambda of: of.repeat(REFUND, "refund", APPROVED_CODE),
-    "repeat what was accepted": lambda of: of.repeat(REFUND, "refund", APPROVED_CODE, was_accepted=True),
-    "reverse": lambda of: of.reverse("8a01"),
-    "inquire": lambda of: of.inquire("8a01", APPROVED_CODE),
+    "charge": lambda of: of.charge(ORDERS[of], HOLD, APPROVED_CODE, back_url="https://gate.example/back"),
+    "follow up": lambda of: of.follow_up(REFUND, "refund", APPROVED_CODE, original=ORIGINAL),
+    "reverse a hold": lambda of: of.follow_up(REFUND, "reversal", APPROVED_CODE, original=ORIGINAL, is_final=True),
+    "repeat": lambda of: of.repeat(REFUND, "refund", APPROVED_CODE, original=ORIGINAL),
+    "repeat what was accepted": lambda of: of.repeat(
+        REFUND, "refund", APPROVED_CODE, original=ORIGINAL, was_accepted=True
+    ),
+    "reverse": lambda of: of.reverse(ORIGINAL),
+    "inquire": lambda of: of.inquire(ORIGINAL, APPROVED_CODE),
 }
 
 SAID: dict[Outcome, frozenset[str]] = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending, is_review, is_success
 from tollgate.connectors import acquiring, card
-from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
+from tollgate.connectors.exchange import Exchange, Original, WireReply, WireRequest
 from tollgate.contract.answers import Envelope, answer_payment
 from tollgate.operations.dispatch import dispatch
 from tollgate.payments.accounts import CardAccount, make_card_summary
@@ -75,17 +75,19 @@ def start(payment_type: str) -> Payment:
     )
 
 
+ORIGINAL = Original(payment=start("PA"), first=start("PA"))
+
 EXCHANGES: dict[str, Callable[[], Exchange]] = {
     **{
-        f"charge {first}": lambda first=first: card.charge(make_order(first), KEY, APPROVED_CODE)  # type: ignore[misc]
+        f"charge {first}": lambda first=first: card.charge(make_order(first), start(first), APPROVED_CODE)  # type: ignore[misc]
         for first in FIRST_KINDS
     },
     **{
-        word: lambda word=word: card.follow_up(start("CP"), word, APPROVED_CODE)  # type: ignore[misc]
+        word: lambda word=word: card.follow_up(start("CP"), word, APPROVED_CODE, original=ORIGINAL)  # type: ignore[misc]
         for word in sorted(acquiring.FOLLOW_UP_TYPES)
     },
-    "reverse": lambda: card.reverse(KEY),
-    "inquire": lambda: card.inquire(KEY, APPROVED_CODE),
+    "reverse": lambda: card.reverse(ORIGINAL),
+    "inquire": lambda: card.inquire(ORIGINAL, APPROVED_CODE),
 }
 
 

@@ -89,7 +89,7 @@ class World:
             acquirer_timeout_s=5.0,
             completion_margin_s=5.0,
             authorization_lifetime=AUTHORISED_FOR,
-            find_wire=lambda _address: self.wire,
+            find_wire=lambda _address, _account=None: self.wire,
             simulator=self.wire,
             random_bytes=random.Random(1).randbytes,
         )

@@ -82,7 +82,7 @@ async def furnish_app(database: Database, wire: ScriptedWire, *, is_live: bool =
         acquirer_timeout_s=5.0,
         completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
-        find_wire=lambda _address: wire,
+        find_wire=lambda _address, _account=None: wire,
         notifier=HttpNotifier(Guard(is_live, frozenset({443, 8443}))),
         simulator=None if is_live else wire,
     )

@@ -27,6 +27,7 @@ class AuditAction(StrEnum):
     TOKEN_REVOKED = "access token revoked"
     CHANNEL_ADDED = "channel added"
     CHANNEL_CHANGED = "channel changed"
+    ACQUIRER_SECRET_CHANGED = "acquirer secret changed"
     WALLET_KEY_ADDED = "wallet key added"
     WALLET_KEY_REMOVED = "wallet key removed"
     KEYS_ROTATED = "keys rotated"

@@ -37,8 +37,13 @@ def with_channel_flags(*, without: Collection[str] = ()) -> Callable[[Callable[.
     return add_flags
 
 
-def refuse_plain_addresses(channel: Channel, changes: dict[str, Any], settings: Settings) -> None:
-    """Stops the command where a changed address would have a live host send card data without TLS."""
+def refuse_unsafe_addresses(channel: Channel, changes: dict[str, Any], settings: Settings) -> None:
+    """Stops the command where a changed address would have a live host send card data without TLS.
+
+    An address of another protocol than the acquirer's is refused too.
+    """
+    for flag, text in channels.list_unfit_addresses(channel):
+        raise click.UsageError(f"{flag.name}: {text}")
     for flag, address in channels.list_card_addresses(channel):
         if changes.get(flag.parameter) and not may_carry_cards(
             address, is_live=settings.is_live, allows_plain_loopback=settings.allow_plain_loopback

@@ -3,6 +3,7 @@
 import sys
 
 from tollgate.cli import (
+    acquirers,
     auditing,
     bank,
     describing,
@@ -27,7 +28,7 @@ from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (
-    *(serving, people, users, tokens, keys, auditing, bank, wallets),
+    *(serving, people, acquirers, users, tokens, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
     *(erasing, evidence, recording, sandbox, describing),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from tollgate.catalog.audit_actions import AuditAction
-from tollgate.cli.channel_terms import merge_flags, refuse_plain_addresses, with_channel_flags
+from tollgate.cli.channel_terms import merge_flags, refuse_unsafe_addresses, with_channel_flags
 from tollgate.cli.program import STORE_FLAGS, program, record, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.contract.channels import render_channel_value
@@ -84,7 +84,7 @@ def add_channel(merchant_id: str, name: str, entity_id: str, **flags: Any) -> No
     new = merge_flags(bare, changes)
 
     async def insert(database: Database, settings: Settings) -> None:
-        refuse_plain_addresses(new, changes, settings)
+        refuse_unsafe_addresses(new, changes, settings)
         await get_merchant(database, merchant_id)
         if any(row.id == new.id for row in await merchants.list_channels(database)):
             sys.exit(f"tollgate: there is a channel {new.id} already")
@@ -109,7 +109,7 @@ def set_channel(entity_id: str, **flags: Any) -> None:
         if found is None:
             sys.exit(f"tollgate: no channel {entity_id}")
         changed = merge_flags(found, changes)
-        refuse_plain_addresses(changed, changes, settings)
+        refuse_unsafe_addresses(changed, changes, settings)
         keyring = load_keyring(settings.key_path)
         await record(database, keyring, AuditAction.CHANNEL_CHANGED, found.id, found.merchant_id, **_show(changes))
         await merchants.update_channel(database, changed)

@@ -13,7 +13,7 @@ from tollgate.catalog import codes
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES, Direction
 from tollgate.catalog.results import is_pending, is_review, is_success
-from tollgate.connectors.exchange import Exchange, WireRequest, make_request, read_reply
+from tollgate.connectors.exchange import Exchange, Original, WireRequest, make_request, read_reply
 from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.values import Money, Secret
 
@@ -239,19 +239,21 @@ def perform(dialect: Dialect[_Reply], request: WireRequest, approved_code: str) 
     return Verdict(outcome=classify(forced_code), code=forced_code, details=verdict.details)
 
 
-def reverse(dialect: Dialect[_Reply], key: str) -> Exchange:
+def reverse(dialect: Dialect[_Reply], original: Original) -> Exchange:
     """Undoes a charge whose outcome is unknown.
 
     A charge that the other side never saw counts as undone: it blocks the key from then on.
     """
+    key = original.payment.id
     reply = read_reply((yield make_request(dialect.reversals, KeyMessage(key), f"{key}-reversal")), dialect.reply)
     if reply is None or reply.status not in dialect.undone:
         return SILENT
     return Verdict(outcome=Outcome.APPROVED, code="", details=describe(reply))
 
 
-def inquire(dialect: Dialect[_Reply], key: str, approved_code: str) -> Exchange:
+def inquire(dialect: Dialect[_Reply], original: Original, approved_code: str) -> Exchange:
     """Asks for the outcome of a charge. One that was never seen is blocked by the question, so it cannot happen."""
+    key = original.payment.id
     reply = read_reply((yield make_request(dialect.inquiries, KeyMessage(key), f"{key}-inquiry")), dialect.reply)
     if reply is None:
         return SILENT
@@ -263,6 +265,7 @@ def follow_up(
     action: str,
     approved_code: str,
     *,
+    original: Original,  # noqa: ARG001, the acquirer has it under its key
     is_final: bool = False,
     simulator_overrides: Mapping[str, str] = {},
 ) -> Exchange:
@@ -272,7 +275,13 @@ def follow_up(
 
 
 def repeat(
-    attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, was_accepted: bool = False
+    attempt: Payment,
+    action: str,
+    approved_code: str,
+    *,
+    original: Original,  # noqa: ARG001, the acquirer has it under its key
+    is_final: bool = False,
+    was_accepted: bool = False,
 ) -> Exchange:
     """Finishes a follow-up that stayed silent."""
     message = make_follow_up(attempt, action, is_final=is_final)

@@ -9,6 +9,7 @@ from tollgate.connectors import acquiring
 from tollgate.connectors.exchange import Exchange, make_request
 from tollgate.payments.accounts import CardAccount, TokenAccount
 from tollgate.payments.order import Order
+from tollgate.payments.payment import Payment
 
 CHARGES = "/v1/charges"
 
@@ -83,9 +84,9 @@ def _make_token(token: TokenAccount) -> TokenMessage:
     )
 
 
-def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
+def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
     """Authorizes, debits or credits a card."""
-    request = make_request(CHARGES, make_charge(order, key), key, order.simulator_overrides)
+    request = make_request(CHARGES, make_charge(order, attempt.id), attempt.id, order.simulator_overrides)
     return acquiring.perform(acquiring.ACQUIRER, request, approved_code)
 
 

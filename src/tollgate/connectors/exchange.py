@@ -6,8 +6,12 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 
+from tollgate.catalog.connectors import ConnectorName
+from tollgate.payments.accounts import Instrument
+from tollgate.payments.merchants import TlsTerms
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, Verdict
+from tollgate.values import ChannelId, Secret
 
 _Result = TypeVar("_Result")
 _Message = TypeVar("_Message", bound=msgspec.Struct)
@@ -24,6 +28,10 @@ class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     simulator_overrides: Mapping[str, str] = {}
     """The overrides for a simulator; a wire to a real system drops them."""
+    method: str = "POST"
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = {}
+    """Headers of the protocol, such as a credential; they are never noted."""
 
 
 class WireReply(msgspec.Struct, frozen=True):
@@ -56,10 +64,38 @@ def read_reply(reply: WireReply, kind: type[_Message]) -> _Message | None:
     return None if reply.status >= 500 else read_message(reply.body, kind)
 
 
-class Connector(Protocol):
-    """A protocol that moves money; each is a module with these functions."""
+class AcquirerAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """The terms under which a channel reaches its acquirer, and by which the acquirer knows it."""
 
-    def charge(self, order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:
+    channel_id: ChannelId
+    connector: ConnectorName
+    merchant_name: str
+    merchant_number: str = ""
+    acquirer_number: str = ""
+    terminal_id: str = ""
+    category: str = ""
+    country: str = ""
+    secrets: Mapping[str, Secret] = {}
+    tls: TlsTerms = TlsTerms()
+
+
+class Original(msgspec.Struct, frozen=True, kw_only=True):
+    """An earlier payment that the acquirer has, or may have, as later messages need it."""
+
+    payment: Payment
+    first: Payment
+    """The first payment of its chain, which may be the same."""
+    account: Instrument | None = None
+    """The account that was charged, without a CVV; None if the connector needs none, or if it has been wiped."""
+
+
+class Connector(Protocol):
+    """A protocol that moves money: a module with these functions, or an object made for an acquirer account.
+
+    The id of an attempt is the key of its message.
+    """
+
+    def charge(self, order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:
         """Authorizes, debits or credits. A provider's page sends the shopper to `back_url`."""
 
     def follow_up(
@@ -68,18 +104,26 @@ class Connector(Protocol):
         action: str,
         approved_code: str,
         *,
+        original: Original,
         is_final: bool = False,
         simulator_overrides: Mapping[str, str] = {},
     ) -> Exchange:
         """Captures, refunds, reverses or rebills an earlier transaction."""
 
     def repeat(
-        self, attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, was_accepted: bool = False
+        self,
+        attempt: Payment,
+        action: str,
+        approved_code: str,
+        *,
+        original: Original,
+        is_final: bool = False,
+        was_accepted: bool = False,
     ) -> Exchange:
         """Finishes a follow-up that stayed silent: asks for it, and sends it again where it was never seen."""
 
-    def reverse(self, key: str) -> Exchange:
+    def reverse(self, original: Original) -> Exchange:
         """Undoes a charge whose outcome is unknown."""
 
-    def inquire(self, key: str, approved_code: str) -> Exchange:
+    def inquire(self, original: Original, approved_code: str) -> Exchange:
         """Asks for the outcome of a charge."""

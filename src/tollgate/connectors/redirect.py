@@ -12,7 +12,7 @@ from tollgate.connectors import acquiring
 from tollgate.connectors.exchange import Exchange, make_request
 from tollgate.payments.accounts import BankAccount, VirtualAccount
 from tollgate.payments.order import Order
-from tollgate.payments.payment import Outcome, Verdict
+from tollgate.payments.payment import Outcome, Payment, Verdict
 
 SESSIONS = "/v1/sessions"
 SESSION_INQUIRIES = "/v1/session-inquiries"
@@ -131,8 +131,9 @@ _may_lead_to = PARAMETERS["shopperResultUrl"].shape.accepts
 _SHOWN_ENDS = 4
 
 
-def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:
+def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:
     """Opens a session; what the shopper decides on its page is asked for later."""
+    key = attempt.id
     request = make_request(SESSIONS, make_session(order, key, back_url), key, order.simulator_overrides)
     return acquiring.perform(PROVIDER, request, approved_code)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from tollgate.catalog import codes, payment_types
 from tollgate.connectors import acquiring
-from tollgate.connectors.exchange import Exchange, WireRequest, make_request
+from tollgate.connectors.exchange import Exchange, Original, WireRequest, make_request
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.order import Order, Sequence
 from tollgate.payments.payment import Outcome, Payment, Verdict
@@ -178,9 +178,9 @@ reverse = partial(acquiring.reverse, QUEUE)
 inquire = partial(acquiring.inquire, QUEUE)
 
 
-def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
+def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
     """Debits or credits an account, or notes its mandate."""
-    return acquiring.perform(QUEUE, _compose(make_charge(order, key), order.simulator_overrides), approved_code)
+    return acquiring.perform(QUEUE, _compose(make_charge(order, attempt.id), order.simulator_overrides), approved_code)
 
 
 def follow_up(
@@ -188,6 +188,7 @@ def follow_up(
     action: str,
     approved_code: str,
     *,
+    original: Original,  # noqa: ARG001, the queue has it under its key
     is_final: bool = False,  # noqa: ARG001, the queue counts nothing
     simulator_overrides: Mapping[str, str] = {},
 ) -> Exchange:
@@ -200,6 +201,7 @@ def repeat(
     action: str,
     approved_code: str,
     *,
+    original: Original,  # noqa: ARG001, the queue has it under its key
     is_final: bool = False,  # noqa: ARG001, the queue counts nothing
     was_accepted: bool = False,
 ) -> Exchange:

@@ -1,18 +1,36 @@
-"""The connector of each protocol. The protocols themselves are in their own modules."""
+"""The connectors as rows, each by its name. The protocols themselves are in their own modules and folders."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.connectors import card, redirect, sepa
-from tollgate.connectors.exchange import Connector
+from tollgate.connectors.exchange import AcquirerAccount, Connector
 
-_CONNECTORS: Mapping[Protocol, Connector] = {
-    Protocol.CARD: card,
-    Protocol.REDIRECT: redirect,
-    Protocol.SEPA: sepa,
+
+@dataclass(frozen=True, slots=True)
+class ConnectorRow:
+    make: Callable[[AcquirerAccount | None], Connector]
+    """Makes the connector of an acquirer account; None where the channel has none of its own."""
+    protocols: frozenset[Protocol]
+    """The brands that it takes, by their protocols."""
+    needs_account: bool = False
+    """Its later messages carry the account that the first payment charged."""
+    secrets: tuple[str, ...] = ()
+    """The names of the secrets that an acquirer account has, or may have."""
+
+
+CONNECTORS: Mapping[ConnectorName, ConnectorRow] = {
+    ConnectorName.JSON: ConnectorRow(lambda _account: card, frozenset({Protocol.CARD})),
+    ConnectorName.REDIRECT: ConnectorRow(lambda _account: redirect, frozenset({Protocol.REDIRECT})),
+    ConnectorName.SEPA: ConnectorRow(lambda _account: sepa, frozenset({Protocol.SEPA})),
 }
+
+_OWN: Mapping[Protocol, Connector] = {Protocol.CARD: card, Protocol.REDIRECT: redirect, Protocol.SEPA: sepa}
 
 
 def get_connector(brand: str) -> Connector:
-    return _CONNECTORS[BRANDS[brand].protocol]
+    """Returns the connector that a brand has by itself, on a channel that has chosen no other."""
+    return _OWN[BRANDS[brand].protocol]

@@ -10,14 +10,16 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tollgate.catalog import countries, ibans, shape
+from tollgate.catalog import connectors, countries, ibans, shape
 from tollgate.payments.merchants import CHANNEL_FLAGS, TERMS, Channel, ChannelFlag, Form
 
 PLAIN_ADDRESS = (
-    "a live host sends card data to https:// only; http:// is for 127.0.0.1 and [::1] with --allow-plain-loopback"
+    "a live host sends card data to https:// and tls:// only; http:// and tcp:// are for 127.0.0.1 and [::1] with "
+    "--allow-plain-loopback"
 )
 
 _URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
+_TCP = re.compile(r"(tls|tcp)://[^\s/?#@]+:[0-9]{1,5}")
 _IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
 _SWITCHES = {"true": True, "false": False}
 
@@ -30,13 +32,17 @@ class IncompleteTerms(Exception):
         self.missing = tuple(missing)
 
 
-def _is_address(value: str) -> bool:
+def _is_address(value: str, form: re.Pattern[str] = _URL) -> bool:
     """Tells whether the text is a web address; an empty text removes the address of a channel."""
     try:
         has_port = urlsplit(value).port != 0
     except ValueError:
         return False
-    return not value or (has_port and value.isprintable() and _URL.fullmatch(value) is not None)
+    return not value or (has_port and value.isprintable() and form.fullmatch(value) is not None)
+
+
+def _is_acquirer_address(value: str) -> bool:
+    return _is_address(value) or _is_address(value, _TCP)
 
 
 def _is_creditor_id(value: str) -> bool:
@@ -54,6 +60,26 @@ _FORMS: Mapping[Form, tuple[Callable[[str], str], Callable[[str], bool], str]] =
     Form.TEXT: (str, str.isprintable, "a text: it has characters that cannot be printed"),
     Form.WEB_ADDRESS: _ADDRESS,
     Form.CARD_ADDRESS: _ADDRESS,
+    Form.ACQUIRER_ADDRESS: (
+        str,
+        _is_acquirer_address,
+        "an address: it begins with https://, or is tls://HOST:PORT; http:// and tcp:// are for tests",
+    ),
+    Form.CONNECTOR: (
+        str.lower,
+        lambda value: value in connectors.ACQUIRER_CONNECTORS,
+        f"a protocol: it is one of {', '.join(connectors.ACQUIRER_CONNECTORS)}",
+    ),
+    Form.TERMINAL: (
+        str,
+        lambda value: re.fullmatch("[A-Za-z0-9]{0,8}", value) is not None,
+        "the number of a terminal: it has up to 8 letters and digits",
+    ),
+    Form.FILE: (
+        str,
+        lambda value: re.fullmatch("[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}|", value) is not None,
+        "the name of a file: it has no path, because the file is in the folder `certificates` of the data folder",
+    ),
     Form.IBAN: (_join, ibans.is_iban, "an IBAN: the country, the length or the checksum is wrong"),
     Form.BIC: (str.upper, ibans.is_bic, "a BIC: it has 8 or 11 characters with the country in the middle"),
     Form.CREDITOR_ID: (_join, _is_creditor_id, "a creditor identifier: its form or its checksum is wrong"),
@@ -79,6 +105,8 @@ def read_channel_value(form: Form, text: str) -> Any:
         raise ValueError(f"not {expected}")
     if form is Form.SWITCH:
         return _SWITCHES[value]
+    if form is Form.CONNECTOR:
+        return connectors.ConnectorName(value)
     return int(value) if form is Form.COUNT else value
 
 
@@ -107,8 +135,18 @@ def list_card_addresses(channel: Channel) -> Iterator[tuple[ChannelFlag, str]]:
     """Yields the flag and the value of every address to which the channel sends card data."""
     for flag in CHANNEL_FLAGS:
         address = get_channel_value(channel, flag)
-        if flag.form is Form.CARD_ADDRESS and address:
+        if flag.form in (Form.CARD_ADDRESS, Form.ACQUIRER_ADDRESS) and address:
             yield flag, address
+
+
+def list_unfit_addresses(channel: Channel) -> Iterator[tuple[ChannelFlag, str]]:
+    """Yields the flag of every address that the channel's acquirer cannot have, and what is wrong with it."""
+    connector = channel.acquirer.connector if channel.acquirer else connectors.ConnectorName.JSON
+    schemes = connectors.ACQUIRER_CONNECTORS[connector]
+    for flag in CHANNEL_FLAGS:
+        address = get_channel_value(channel, flag)
+        if flag.form is Form.ACQUIRER_ADDRESS and address and not address.startswith(tuple(f"{s}://" for s in schemes)):
+            yield flag, f"the protocol {connector.value} has addresses that begin with {' or '.join(schemes)}://"
 
 
 def merge_flags(channel: Channel, changes: Mapping[str, Any]) -> Channel:

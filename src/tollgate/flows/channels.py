@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tollgate.catalog import codes, results
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.contract import channels
 from tollgate.operations.app import App
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, Form, Merchant
@@ -11,6 +12,7 @@ from tollgate.store import merchants
 from tollgate.values import ChannelId, Fault, MerchantId, Refusal, is_id, make_id
 from tollgate.wire import may_carry_cards
 
+_ROUTING = frozenset({Form.CARD_ADDRESS, Form.ACQUIRER_ADDRESS, Form.CONNECTOR, Form.FILE})
 _NAME_LENGTH_MAX = 128
 
 
@@ -56,14 +58,14 @@ def read_channel_changes(channel: Channel, sent: Mapping[str, str]) -> dict[str,
         for name, value in texts.items()
         if name in sent
         and sent[name] != channels.render_channel_value(value)
-        # A switch of terms that the channel does not have is off.
-        and not (value is None and sent[name] == "false")
+        # Of terms that the channel does not have, a switch is off and the protocol is the gateway's own.
+        and not (value is None and sent[name] in ("false", ConnectorName.JSON))
     }
 
 
 def changes_routing(changes: Mapping[str, str]) -> bool:
-    """Tells whether some of the changes decide where card data is sent."""
-    return any(flag.parameter in changes for flag in CHANNEL_FLAGS if flag.form is Form.CARD_ADDRESS)
+    """Tells whether some of the changes decide where card data is sent, or whom the host trusts there."""
+    return any(flag.parameter in changes for flag in CHANNEL_FLAGS if flag.form in _ROUTING)
 
 
 def apply_channel_changes(app: App, channel: Channel, changes: Mapping[str, str]) -> Channel:
@@ -83,14 +85,14 @@ def apply_channel_changes(app: App, channel: Channel, changes: Mapping[str, str]
         changed = channels.merge_flags(channel, read)
     except channels.IncompleteTerms as fault:
         raise results.make_invalid(*[Fault(flag.parameter, "is needed too") for flag in fault.missing]) from None
-    plain = [
+    unsafe = [Fault(flag.parameter, text) for flag, text in channels.list_unfit_addresses(changed)] or [
         Fault(flag.parameter, channels.PLAIN_ADDRESS)
         for flag, address in channels.list_card_addresses(changed)
         if flag.parameter in read
         and not may_carry_cards(address, is_live=app.is_live, allows_plain_loopback=app.allows_plain_loopback)
     ]
-    if plain:
-        raise results.make_invalid(*plain)
+    if unsafe:
+        raise results.make_invalid(*unsafe)
     return changed
 
 

@@ -35,7 +35,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judg
 
     async def attempt() -> Answer | None:
         named = await get_named_payment(app, request.payment_type, named_id, channel)
-        route = routes.choose_route(app, channel, named.test_mode, named.brand)
+        route = routes.find_route(app, channel, named)
         context = await charging.read_own_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
         await accounts.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
@@ -53,7 +53,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judg
             # Another follow-up changed the balance between reading and writing, so it is decided again.
             return None
         try:
-            return await carry_out(app, request, started, route, idempotency_key)
+            return await carry_out(app, request, started, route, context, idempotency_key)
         except (Unavailable, Damaged) as fault:
             raise charging.FateUnknown(started.id) from fault
 
@@ -113,11 +113,20 @@ def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Pa
 
 
 async def carry_out(
-    app: App, request: FollowUp, attempt: Payment, route: routes.Route, idempotency_key: IdempotencyKey | None
+    app: App,
+    request: FollowUp,
+    attempt: Payment,
+    route: routes.Route,
+    context: ChainContext,
+    idempotency_key: IdempotencyKey | None,
 ) -> Answer:
     # Read again, because the store has assigned its number within the chain.
     started = await charging.get_payment(app, attempt, attempt.id)
-    verdict = get_known_verdict(started) if started.is_decided else await send_follow_up(app, request, started, route)
+    verdict = (
+        get_known_verdict(started)
+        if started.is_decided
+        else await send_follow_up(app, request, started, route, context)
+    )
     answer = await charging.write_completion(app, started, verdict, idempotency_key, label="follow-up completion")
     if answer is not None:
         return answer
@@ -125,11 +134,14 @@ async def carry_out(
     return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)
 
 
-async def send_follow_up(app: App, request: FollowUp, started: Payment, route: routes.Route) -> Verdict:
+async def send_follow_up(
+    app: App, request: FollowUp, started: Payment, route: routes.Route, context: ChainContext
+) -> Verdict:
     exchange = route.connector.follow_up(
         started,
         charging.get_wire_word(started),
         route.approved_code,
+        original=await charging.recall_original(app, context.named, route, context.first),
         is_final=request.is_final,
         simulator_overrides=await app.choose_overrides(
             Partner.ACQUIRER, route.wire, started, request.simulator_overrides

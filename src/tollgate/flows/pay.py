@@ -6,6 +6,7 @@ Follow-ups and recovery have flows of their own.
 from collections.abc import Awaitable, Sequence
 
 from tollgate.catalog import codes
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
@@ -55,7 +56,7 @@ async def pay(
     new = None
     if order.registers:
         order, new = await accounts.prepare_registration(app, order, call, payment_id)
-    started = start_attempt(app, order, call, payment_id, patience_s)
+    started = start_attempt(app, order, call, payment_id, patience_s, route.name)
     sealed = None
     if order.account is not None:
         owner = make_owner("payment", started.merchant_id, started.id)
@@ -110,7 +111,9 @@ def is_excused(order: Order) -> bool:
     return is_proven or (standing is not None and standing.source == _BY_MERCHANT)
 
 
-def start_attempt(app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float) -> Payment:
+def start_attempt(
+    app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float, connector: ConnectorName | None = None
+) -> Payment:
     return Payment(
         id=payment_id,
         merchant_id=call.channel.merchant_id,
@@ -133,6 +136,7 @@ def start_attempt(app: App, order: Order, call: Call, payment_id: PaymentId, pat
         return_url=order.return_url,
         card=order.card_summary,
         echo=order.echo,
+        connector=connector,
     )
 
 

@@ -46,7 +46,7 @@ async def run_recovery_task(app: App, job: jobs.Job) -> bool:
             await complete_overdue(app, payment)
         return await jobs.finish_job(app.database, job)
     channel = app.merchants.get_channel(payment.channel_id)
-    route = routes.choose_route(app, channel, payment.test_mode, payment.brand)
+    route = routes.find_route(app, channel, payment)
     if job.topic == RecoveryTask.REVERSE:
         return await reverse_doubtful(app, job, payment, route)
     return await resolve_open(app, job, payment, route)
@@ -56,9 +56,8 @@ async def reverse_doubtful(app: App, job: jobs.Job, payment: Payment, route: rou
     """Reverses a payment that was answered as failed, and no other, whatever the job says."""
     if payment.state is not State.DECLINED:
         raise signing.TamperedRow(f"job {job.id} reverses a payment that did not fail: run `tollgate verify`")
-    verdict = await app.dispatch(
-        route.connector.reverse(payment.id), route.wire, about=payment, label="reversal request"
-    )
+    exchange = route.connector.reverse(await charging.recall_original(app, payment, route))
+    verdict = await app.dispatch(exchange, route.wire, about=payment, label="reversal request")
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(app, payment, verdict)
@@ -75,12 +74,14 @@ async def resolve_open(app: App, job: jobs.Job, payment: Payment, route: routes.
         # It was completed in another way meanwhile.
         return await jobs.finish_job(app.database, job)
     if job.topic == RecoveryTask.INQUIRE:
-        exchange = route.connector.inquire(payment.id, route.approved_code)
+        exchange = route.connector.inquire(await charging.recall_original(app, payment, route), route.approved_code)
     else:
+        named = await charging.get_payment(app, payment, payment.referenced_id or payment.id)
         exchange = route.connector.repeat(
             payment,
             charging.get_wire_word(payment),
             route.approved_code,
+            original=await charging.recall_original(app, named, route),
             is_final=follow_ups.says_final(payment.echo),
             was_accepted=payment.state is State.WAITING,
         )

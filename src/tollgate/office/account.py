@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from tollgate.catalog import audit_actions, permissions
+from tollgate.catalog.connectors import ACQUIRER_CONNECTORS
 from tollgate.contract.channels import get_channel_value, render_channel_value
 from tollgate.flows import channels, sign_in
 from tollgate.office import approvals, visits
@@ -16,7 +17,13 @@ from tollgate.web.request import Reply
 ROUTES = visits.OfficeRoutes()
 _PATH = f"{visits.OF_MERCHANT}/account"
 _HOST_PATH = f"{visits.OFFICE}/merchants"
-_GROUPS = {"": "Requests", "creditor": "Direct debits", "three_ds": "3-D Secure", "token_terms": "Network tokens"}
+_GROUPS = {
+    "": "Requests",
+    "acquirer": "Acquirer",
+    "creditor": "Direct debits",
+    "three_ds": "3-D Secure",
+    "token_terms": "Network tokens",
+}
 _HIDDEN = "//***@"
 _SPELLINGS = {"3ds": "3-D Secure", "bic": "BIC", "bin": "BIN", "cvv": "CVV", "iban": "IBAN", "url": "address"}
 
@@ -39,6 +46,8 @@ def _list_fields(channel: Channel) -> dict[str, list[dict[str, object]]]:
 
 
 def _list_options(flag: ChannelFlag) -> list[tuple[str, str]]:
+    if flag.form is Form.CONNECTOR:
+        return [(name.value, name.value) for name in ACQUIRER_CONNECTORS]
     if flag.form is not Form.SWITCH:
         return []
     return list(zip(("false", "true"), map(_make_label, reversed(flag.names.split("/"))), strict=True))

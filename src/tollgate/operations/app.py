@@ -12,7 +12,7 @@ from tollgate.catalog import codes
 from tollgate.catalog.permissions import ApprovalKind, FourEyesRow
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.throttles import THROTTLES, Throttle
-from tollgate.connectors.exchange import Conversation, Exchange
+from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange
 from tollgate.contract.answers import Envelope
 from tollgate.operations.caches import CardRangeCache, MerchantCache
 from tollgate.operations.dispatch import Note, converse, dispatch
@@ -57,6 +57,11 @@ class Planning(Protocol):
     ) -> Mapping[str, str]: ...
 
 
+class FindWire(Protocol):
+    def __call__(self, address: str, account: AcquirerAccount | None = None, /) -> Wire:
+        """Returns the wire to an address, under the terms of an acquirer account where there is one."""
+
+
 class App(msgspec.Struct, frozen=True, kw_only=True):
     database: Database
     merchants: MerchantCache
@@ -73,7 +78,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The periods after which account data is wiped."""
     retrying: RetryTerms = RetryTerms()
     """The number and the times of the tries of a scheduled payment."""
-    find_wire: Callable[[str], Wire]
+    find_wire: FindWire
     """The wire to a configured address; one pool of connections for each."""
     notifier: Notifier = msgspec.field(default_factory=partial(HttpNotifier, Guard(is_live=True, ports=frozenset())))
     """Sends to addresses that merchants gave; by default to none."""

@@ -1,16 +1,18 @@
 """Merchants and card ranges in memory. What is in the store is read here and never written."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hmac import compare_digest
 
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.wallets import Wallet
+from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.connectors.threeds import exchanges
+from tollgate.operations import settings
 from tollgate.operations.dispatch import converse
 from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
-from tollgate.payments.merchants import Channel, Credential, Merchant
+from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, Merchant, ThreeDsTerms, TlsTerms
 from tollgate.payments.webhooks import KEEPING, Webhook
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
@@ -19,6 +21,25 @@ from tollgate.values import ChannelId, Instant, MerchantId, RandomBytes, Secret,
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.tokens import hash_kept_token, hash_token
 from tollgate.wire import Wire
+
+ACQUIRER_SECRETS = "acquirer/"
+"""The secrets of an acquirer account are sealed settings: this, the channel, a slash and the name of the secret."""
+
+
+def make_acquirer_account(channel: Channel, terms: AcquirerTerms, secrets: Mapping[str, Secret]) -> AcquirerAccount:
+    known = channel.three_ds or ThreeDsTerms()
+    return AcquirerAccount(
+        channel_id=channel.id,
+        connector=terms.connector,
+        merchant_name=channel.name,
+        merchant_number=known.acquirer_merchant_id,
+        acquirer_number=known.acquirer_bin,
+        terminal_id=terms.terminal_id,
+        category=known.mcc,
+        country=known.country,
+        secrets=secrets,
+        tls=TlsTerms(terms.ca_file, terms.certificate_file),
+    )
 
 
 class MerchantCache:
@@ -34,6 +55,7 @@ class MerchantCache:
         self._merchants: dict[str, frozenset[MerchantId]] = {}
         self._webhooks: dict[str, tuple[Webhook, ...]] = {}
         self._rows: dict[str, Merchant] = {}
+        self._accounts: dict[str, AcquirerAccount] = {}
 
     @property
     def version(self) -> int:
@@ -47,6 +69,7 @@ class MerchantCache:
         rows = await load_merchants(database)
         # The keys are read after the version, so that a key which comes meanwhile is read again.
         self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
+        await self._open_accounts(database)
         self._rows = {merchant.id: merchant for merchant in rows.merchants}
         self._version = rows.version
         return True
@@ -74,6 +97,22 @@ class MerchantCache:
         for webhook in webhooks:
             if webhook.state in KEEPING:
                 self._webhooks[webhook.merchant_id] = (*self._webhooks.get(webhook.merchant_id, ()), webhook)
+
+    async def _open_accounts(self, database: Database) -> None:
+        """Opens the secrets of acquirer accounts; a process without keys pays nothing and needs none."""
+        secrets: dict[str, dict[str, Secret]] = {}
+        if self._keyring is not None:
+            for name, value in await settings.list_sealed_settings(database, self._keyring, ACQUIRER_SECRETS):
+                channel_id, _, secret = name.removeprefix(ACQUIRER_SECRETS).partition("/")
+                secrets.setdefault(channel_id, {})[secret] = Secret(value.decode())
+        self._accounts = {
+            channel.id: make_acquirer_account(channel, channel.acquirer, secrets.get(channel.id, {}))
+            for channel in self._channels.values()
+            if channel.acquirer is not None
+        }
+
+    def get_acquirer_account(self, channel_id: ChannelId) -> AcquirerAccount:
+        return self._accounts[channel_id]
 
     def list_webhooks(self, merchant_id: MerchantId) -> tuple[Webhook, ...]:
         """Returns the endpoints for which events of a merchant are kept."""

@@ -6,6 +6,7 @@ Each flow decides itself when to do which.
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.operations import idempotency, network_tokens, signing
@@ -25,6 +26,7 @@ from tollgate.store.checkouts import find_checkout
 from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, Money, PaymentId, make_id
+from tollgate.vault import sealing
 
 
 class FateUnknown(Exception):
@@ -61,7 +63,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
         else network_tokens.Means(order)
     )
     back_url = make_shopper_url(app, started) if order.return_url else ""
-    exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
+    exchange = route.connector.charge(means.order, started, route.approved_code, back_url=back_url)
     verdict = await app.dispatch(exchange, route.wire, about=started, label="charge request", spent_s=means.spent_s)
     return msgspec.structs.replace(verdict, details={**verdict.details, **means.details}) if means.details else verdict
 
@@ -239,6 +241,20 @@ def get_wire_word(attempt: Payment) -> str:
     if word is None:
         raise LookupError(f"nothing is sent for {attempt.payment_type} {attempt.id}")
     return word
+
+
+async def recall_original(app: App, payment: Payment, route: Route, first: Payment | None = None) -> Original:
+    """Returns a payment as later messages about it need it, with the account that its chain charged if they do."""
+    if first is None:
+        first = payment if payment.chain_id is None else await get_payment(app, payment, payment.chain_id)
+    sealed = None
+    if route.needs_account:
+        sealed = await payments.find_sealed_account(app.database, first.merchant_id, first.id)
+    if sealed is None:
+        return Original(payment=payment, first=first)
+    owner = sealing.make_owner("payment", first.merchant_id, first.id)
+    account = sealing.open_account(sealed, owner=owner, keyring=app.keyring)
+    return Original(payment=payment, first=first, account=account)
 
 
 async def get_payment(app: App, near: Payment, payment_id: str) -> Payment:

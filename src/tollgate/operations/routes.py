@@ -5,13 +5,15 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.results import get_result
-from tollgate.connectors.exchange import Connector
-from tollgate.connectors.table import get_connector
+from tollgate.connectors.exchange import AcquirerAccount, Connector
+from tollgate.connectors.table import CONNECTORS, get_connector
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.sepa_queue import SepaQueue
 from tollgate.payments.merchants import Channel, ThreeDsTerms
 from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment
 from tollgate.values import Refusal
 from tollgate.wire import Wire
 
@@ -20,6 +22,10 @@ class Route(msgspec.Struct, frozen=True):
     connector: Connector
     wire: Wire
     approved_code: str
+    name: ConnectorName | None = None
+    """The connector that the channel has chosen; None for the one that the brand has by itself."""
+    needs_account: bool = False
+    """Messages about an earlier payment carry the account that it charged."""
 
 
 class DirectoryServerRoute(msgspec.Struct, frozen=True):
@@ -40,12 +46,35 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
     approved_code = SUCCESS_CODES[test_mode]
     if not app.may_handle(test_mode):
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the payment belongs to another environment")
-    connector = get_connector(brand)
-    if BRANDS[brand].protocol is Protocol.SEPA:
+    protocol = BRANDS[brand].protocol
+    own = get_connector(brand)
+    if protocol is Protocol.SEPA:
         # Instructions to banks go into files, which this host writes itself.
         queue = SepaQueue(app.database, channel.merchant_id, channel, app.clock)
-        return Route(connector, app.disturb(queue), approved_code)
-    return Route(connector, _choose_wire(app, channel, test_mode), approved_code)
+        return Route(own, app.disturb(queue), approved_code)
+    account = find_account(app, channel, test_mode)
+    wire = _choose_wire(app, channel, test_mode, account)
+    if account is None or account.connector is ConnectorName.JSON:
+        return Route(own, wire, approved_code)
+    row = CONNECTORS[account.connector]
+    if protocol not in row.protocols:
+        raise Refusal(get_result(codes.NO_CONTRACT), f"the acquirer of this channel does not take {brand}")
+    return Route(row.make(account), wire, approved_code, account.connector, row.needs_account)
+
+
+def find_route(app: App, channel: Channel, payment: Payment) -> Route:
+    """Returns the route to the acquirer that has a payment; the channel may have changed to another since."""
+    route = choose_route(app, channel, payment.test_mode, payment.brand)
+    if route.name != payment.connector:
+        raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the channel no longer has the acquirer of this payment")
+    return route
+
+
+def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> AcquirerAccount | None:
+    """Returns the account of a channel at its acquirer; None for the simulator, which speaks JSON and knows none."""
+    if channel.acquirer is None or not find_address(test_mode, channel.test_url, channel.live_url):
+        return None
+    return app.merchants.get_acquirer_account(channel.id)
 
 
 def check_reachable(app: App, channel: Channel, test_mode: TestMode | None, brand: str | None) -> None:
@@ -59,10 +88,12 @@ def check_reachable(app: App, channel: Channel, test_mode: TestMode | None, bran
         _choose_wire(app, channel, test_mode)
 
 
-def _choose_wire(app: App, channel: Channel, test_mode: TestMode | None) -> Wire:
+def _choose_wire(
+    app: App, channel: Channel, test_mode: TestMode | None, account: AcquirerAccount | None = None
+) -> Wire:
     address = find_address(test_mode, channel.test_url, channel.live_url)
     if address:
-        return app.find_wire(address)
+        return app.find_wire(address, account)
     if app.simulator is None or test_mode is None:
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "no acquirer is configured for this channel")
     # Existing clients send testMode=EXTERNAL to hosts on which nobody has configured a test system.

@@ -5,6 +5,7 @@ from typing import Annotated, get_origin, get_type_hints
 
 import msgspec
 
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.scopes import Scope
 from tollgate.values import ChannelId, Instant, MerchantId
 
@@ -23,12 +24,16 @@ class Form(StrEnum):
     COUNT = "count"
     WEB_ADDRESS = "web address"
     CARD_ADDRESS = "web address that card data is sent to"
+    ACQUIRER_ADDRESS = "address of an acquirer"
     IBAN = "IBAN"
     BIC = "BIC"
     CREDITOR_ID = "creditor identifier"
     CATEGORY = "merchant category"
     COUNTRY = "country"
     SCHEMES = "schemes of apps"
+    CONNECTOR = "connector"
+    FILE = "file"
+    TERMINAL = "terminal"
 
 
 class ChannelFlag(msgspec.Struct, frozen=True):
@@ -111,6 +116,34 @@ class TokenTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     requestor_id: Annotated[str, ChannelFlag("--token-requestor-id", "The merchant's number at the token vault.")] = ""
 
 
+class TlsTerms(msgspec.Struct, frozen=True):
+    """The files by which a channel and its acquirer trust each other; their names are empty where there are none."""
+
+    ca_file: str = ""
+    certificate_file: str = ""
+
+
+class AcquirerTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The language of a channel's acquirer for cards, and what the acquirer knows the channel by."""
+
+    connector: Annotated[
+        ConnectorName, ChannelFlag("--acquirer", "The acquirer's protocol: json, iso8583 or stripe.", Form.CONNECTOR)
+    ] = ConnectorName.JSON
+    terminal_id: Annotated[
+        str, ChannelFlag("--terminal-id", "The terminal's number at the acquirer, up to 8 characters.", Form.TERMINAL)
+    ] = ""
+    ca_file: Annotated[
+        str,
+        ChannelFlag(
+            "--acquirer-ca", "Trust only the authorities in this PEM file of the folder certificates.", Form.FILE
+        ),
+    ] = ""
+    certificate_file: Annotated[
+        str,
+        ChannelFlag("--acquirer-certificate", "A PEM file of the same folder: client certificate and key.", Form.FILE),
+    ] = ""
+
+
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """One entity id: the settings under which a merchant's requests are read and routed."""
 
@@ -129,9 +162,11 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     test_url: Annotated[
         str | None,
-        ChannelFlag("--test-url", "The processor's own test system, for testMode=EXTERNAL.", Form.CARD_ADDRESS),
+        ChannelFlag("--test-url", "The acquirer's own test system, for testMode=EXTERNAL.", Form.ACQUIRER_ADDRESS),
     ] = None
-    live_url: Annotated[str | None, ChannelFlag("--live-url", "The acquirer of a live host.", Form.CARD_ADDRESS)] = None
+    live_url: Annotated[
+        str | None, ChannelFlag("--live-url", "The acquirer of a live host.", Form.ACQUIRER_ADDRESS)
+    ] = None
     rebills_max: Annotated[int, ChannelFlag("--rebills-max", "How often one payment may be rebilled.", Form.COUNT)] = 98
     creditor: Creditor | None = None
     three_ds: ThreeDsTerms | None = None
@@ -158,12 +193,14 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
             Form.SCHEMES,
         ),
     ] = ()
+    acquirer: AcquirerTerms | None = None
 
 
-TERMS: dict[str, type[Creditor | ThreeDsTerms | TokenTerms]] = {
+TERMS: dict[str, type[Creditor | ThreeDsTerms | TokenTerms | AcquirerTerms]] = {
     "creditor": Creditor,
     "three_ds": ThreeDsTerms,
     "token_terms": TokenTerms,
+    "acquirer": AcquirerTerms,
 }
 """The members of a channel whose flags are set together."""
 

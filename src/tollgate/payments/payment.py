@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from tollgate.catalog import codes
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
 from tollgate.payments.accounts import CardSummary
@@ -68,6 +69,8 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     balance: Balance = UNTOUCHED
     events: int = 0
     """The number of its events so far; the store counts them."""
+    connector: ConnectorName | None = None
+    """The connector of the acquirer account that has it; None for the one that its brand has by itself."""
     mac: bytes | None = None
     """The signature of the row, which is written with its first result."""
 

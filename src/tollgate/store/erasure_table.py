@@ -31,7 +31,7 @@ _TRACE = "counters, owners of leases and times of deliveries"
 
 DECISIONS = (
     _stays("payments", "merchant_id id channel_id short_id ndc referenced_id checkout_id registration_id", _IDS),
-    _stays("payments", "payment_type state amount currency brand method result_code outcome action", _MONEY),
+    _stays("payments", "payment_type state amount currency brand method connector result_code outcome action", _MONEY),
     _stays("payments", "created_at deadline_at completed_at test_mode chain_id position releases closes", _MONEY),
     _stays("payments", "added drawn reserved disputed counted closed chain_length chain_net events", _MONEY),
     _stays("payments", "descriptor merchant_transaction_id lifecycle_id", "the merchant's own words for an order"),
@@ -51,7 +51,7 @@ DECISIONS = (
     _stays("merchants", "id name created_at", _MERCHANT),
     _stays("channels", "id merchant_id name created_at is_lenient requires_cvv is_closed test_url live_url", _MERCHANT),
     _stays("channels", "rebills_max creditor three_ds reuses_registrations uses_network_tokens", _MERCHANT),
-    _stays("channels", "token_terms return_schemes", _MERCHANT),
+    _stays("channels", "token_terms return_schemes acquirer", _MERCHANT),
     _stays("credentials", "id merchant_id user_id token_hash sealed_token created_at revoked_at label", _MERCHANT),
     _stays("credentials", "scopes channel_ids expires_at", _MERCHANT),
     _stays("wallet_keys", "id channel_id wallet created_at public sealed_key", _MERCHANT),

@@ -86,6 +86,7 @@ payments = _make_table(
     sa.Column("chain_net", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("lifecycle_id", TEXT),
     sa.Column("events", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("connector", TEXT),
 )
 # Only later transactions are in it: a chain is its first payment and what stands here.
 _index_where(
@@ -218,6 +219,7 @@ channels = _make_table(
     sa.Column("uses_network_tokens", SMALL, nullable=False, server_default=ZERO),
     sa.Column("token_terms", TEXT),
     sa.Column("return_schemes", TEXT),
+    sa.Column("acquirer", TEXT),
 )
 
 credentials = _make_table(

@@ -26,6 +26,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "bank import": ("{file}",),
     "bank sample-return": (ID,),
     "channel add": (ID, "Shop"),
+    "channel acquirer-secret": (ID, "api-key"),
     "channel list": (),
     "channel set": (ID, "--closed"),
     "channel wallet-key add": (ID, "--wallet", "walletA", "--key", "{file}"),

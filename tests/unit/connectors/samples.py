@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from tollgate.connectors.exchange import Original
 from tollgate.payments.accounts import CardAccount, make_card_summary
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, State
@@ -44,3 +47,8 @@ CAPTURE = Payment(
     referenced_id=PaymentId("8a01"),
     echo={"merchantMemo": "ours alone"},
 )
+
+ATTEMPT = replace(
+    CAPTURE, id=PaymentId("8a01"), payment_type="DB", money=ORDER.money, referenced_id=None, echo=ORDER.echo
+)
+ORIGINAL = Original(payment=ATTEMPT, first=ATTEMPT)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from acquirer import DECLINED_CENTS, Account, AcquirerProcess, Entry, Fate, Manner, Operation
 from acquirer_ledger import ADDS, EXCESS, FOLLOWS, MISFIT, UNWILLING, Ledger
 from tollgate.connectors import acquiring, card
-from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
+from tollgate.connectors.exchange import Exchange, Original, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.values import Money, PaymentId
 from unit.connectors.samples import CAPTURE, ORDER
@@ -40,14 +40,18 @@ class Shop:
     def charge(self, key: str, payment_type: str, amount: int = 10_000) -> Verdict:
         return self.drive(
             card.charge(
-                replace(ORDER, payment_type=payment_type, money=Money(amount, "EUR"), simulator_overrides={}), key, CODE
+                replace(ORDER, payment_type=payment_type, money=Money(amount, "EUR"), simulator_overrides={}),
+                make_attempt(key),
+                CODE,
             )
         )
 
     def follow_up(self, key: str, action: str, original: str, amount: int, *, is_final: bool = False) -> str:
         """Returns the response code of the follow-up."""
         attempt = make_attempt(key, original, amount)
-        return self.drive(card.follow_up(attempt, action, CODE, is_final=is_final)).details["AcquirerResponse"]
+        return self.drive(
+            card.follow_up(attempt, action, CODE, original=make_original(HOLD), is_final=is_final)
+        ).details["AcquirerResponse"]
 
     def drive(self, exchange: Exchange) -> Verdict:
         try:
@@ -59,7 +63,11 @@ class Shop:
             return verdict
 
 
-def make_attempt(key: str, original: str, amount: int) -> Payment:
+def make_original(key: str) -> Original:
+    return Original(payment=make_attempt(key), first=make_attempt(HOLD))
+
+
+def make_attempt(key: str, original: str = HOLD, amount: int = 10_000) -> Payment:
     return replace(CAPTURE, id=PaymentId(key), referenced_id=PaymentId(original), money=Money(amount, "EUR"))
 
 
@@ -155,12 +163,17 @@ def test_what_does_not_fit_is_declined(shop: Shop, action: str, original: str) -
 def test_nothing_follows_what_was_declined_undone_or_is_of_another_currency(shop: Shop) -> None:
     shop.charge("8a02", "PA", 10_000 + DECLINED_CENTS)
     shop.charge("8a03", "PA")
-    shop.drive(card.reverse("8a03"))
+    shop.drive(card.reverse(make_original("8a03")))
     in_dollars = replace(make_attempt("c3", HOLD, 100), money=Money(100, "USD"))
 
     assert shop.follow_up("c1", "capture", "8a02", 100) == MISFIT
     assert shop.follow_up("c2", "capture", "8a03", 100) == MISFIT
-    assert shop.drive(card.follow_up(in_dollars, "capture", CODE)).details["AcquirerResponse"] == MISFIT
+    assert (
+        shop.drive(card.follow_up(in_dollars, "capture", CODE, original=make_original(HOLD))).details[
+            "AcquirerResponse"
+        ]
+        == MISFIT
+    )
 
 
 def test_the_final_one_is_the_last_and_gives_up_the_rest(shop: Shop) -> None:
@@ -199,18 +212,18 @@ def test_a_key_that_comes_back_with_another_meaning_is_noticed(ledger: Ledger, s
 def test_an_increment_is_undone_by_its_key_unless_it_was_drawn_on(ledger: Ledger, shop: Shop) -> None:
     shop.follow_up("c1", "increment", HOLD, 1_000)
     shop.follow_up("c2", "increment", HOLD, 2_000)
-    assert shop.drive(card.reverse("c1")).outcome is Outcome.APPROVED
+    assert shop.drive(card.reverse(make_original("c1"))).outcome is Outcome.APPROVED
     assert read_account(ledger, HOLD).authorised == 12_000
 
     shop.follow_up("c3", "capture", HOLD, 11_000)
-    assert shop.drive(card.reverse("c2")).outcome is Outcome.SILENT
+    assert shop.drive(card.reverse(make_original("c2"))).outcome is Outcome.SILENT
     assert read_account(ledger, HOLD).authorised == 12_000
 
 
 def test_a_repeat_finds_a_key_that_its_question_left_free(ledger: Ledger, shop: Shop) -> None:
     attempt = make_attempt("c1", HOLD, 4_000)
 
-    verdicts = [shop.drive(card.repeat(attempt, "capture", CODE)) for _ in range(2)]
+    verdicts = [shop.drive(card.repeat(attempt, "capture", CODE, original=make_original(HOLD))) for _ in range(2)]
 
     assert [verdict.outcome for verdict in verdicts] == [Outcome.APPROVED] * 2
     assert read_entry(ledger, "c1").executions == 1
@@ -285,7 +298,12 @@ def test_a_capture_falls_silent_while_charges_pass(
         line.follow_up(capture, "capture", hold, 4_000)
 
     assert acquirer.read_account(hold).captured == captured
-    assert line.drive(card.repeat(make_attempt(capture, hold, 4_000), "capture", CODE)).outcome is Outcome.APPROVED
+    assert (
+        line.drive(
+            card.repeat(make_attempt(capture, hold, 4_000), "capture", CODE, original=make_original(HOLD))
+        ).outcome
+        is Outcome.APPROVED
+    )
     assert acquirer.read_account(hold).operations == (Operation(capture, "capture", 4_000),)
 
 
@@ -306,7 +324,9 @@ def test_a_follow_up_meets_every_other_manner(
     line.charge(hold, "PA")
     acquirer.behave(acquiring.FOLLOW_UPS, manner, times=1)
 
-    verdict = line.drive(card.follow_up(make_attempt(capture, hold, 4_000), "capture", CODE))
+    verdict = line.drive(
+        card.follow_up(make_attempt(capture, hold, 4_000), "capture", CODE, original=make_original(HOLD))
+    )
 
     entry = acquirer.wait_for_follow_up(capture)
     assert (verdict.outcome, entry.fate, entry.original) == (outcome, fate, hold)

@@ -13,7 +13,7 @@ from tollgate.connectors import acquiring, card
 from tollgate.connectors.acquiring import ADVICES, RESPONSES, UNLISTED
 from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Verdict
-from unit.connectors.samples import ORDER
+from unit.connectors.samples import ATTEMPT, ORDER, ORIGINAL
 
 APPROVED_CODE = "000.100.110"
 
@@ -27,7 +27,7 @@ def run(exchange: Exchange, reply: Mapping[str, object] | bytes, status: int = 2
 
 
 def charge(reply: Mapping[str, object] | bytes, status: int = 200) -> Verdict:
-    return run(card.charge(ORDER, "8a01", APPROVED_CODE), reply, status)[1]
+    return run(card.charge(ORDER, ATTEMPT, APPROVED_CODE), reply, status)[1]
 
 
 def test_an_approval_has_the_code_of_its_mode_and_the_acquirers_references() -> None:
@@ -81,7 +81,7 @@ def test_a_pending_answer_waits() -> None:
 def test_a_forced_code_decides_the_outcome(code: str, outcome: Outcome) -> None:
     asking = replace(ORDER, simulator_overrides={acquiring.FORCED_CODE: code})
 
-    _, verdict = run(card.charge(asking, "8a01", APPROVED_CODE), {"status": "approved", "result_code": code})
+    _, verdict = run(card.charge(asking, ATTEMPT, APPROVED_CODE), {"status": "approved", "result_code": code})
 
     assert (verdict.outcome, verdict.code) == (outcome, code)
 
@@ -115,7 +115,7 @@ def test_an_answer_nobody_understands_is_silence(reply: Mapping[str, object] | b
     [("reversed", Outcome.APPROVED), ("unknown", Outcome.APPROVED), ("approved", Outcome.SILENT), ("", Outcome.SILENT)],
 )
 def test_a_charge_never_seen_counts_as_reversed(status: str, outcome: Outcome) -> None:
-    request, verdict = run(card.reverse("8a01"), {"status": status})
+    request, verdict = run(card.reverse(ORIGINAL), {"status": status})
 
     assert verdict.outcome is outcome
     assert (request.path, request.key, json.loads(request.body)) == (
@@ -136,14 +136,14 @@ def test_a_charge_never_seen_counts_as_reversed(status: str, outcome: Outcome) -
     ],
 )
 def test_an_inquiry_answers_what_became_of_a_charge(status: str, outcome: Outcome) -> None:
-    request, verdict = run(card.inquire("8a01", APPROVED_CODE), {"status": status})
+    request, verdict = run(card.inquire(ORIGINAL, APPROVED_CODE), {"status": status})
 
     assert verdict.outcome is outcome
     assert request.path == acquiring.INQUIRIES
 
 
 def test_a_charge_carries_the_key_of_its_attempt() -> None:
-    request, _ = run(card.charge(ORDER, "8a01", APPROVED_CODE), {"status": "approved"})
+    request, _ = run(card.charge(ORDER, ATTEMPT, APPROVED_CODE), {"status": "approved"})
 
     assert (request.path, request.key) == (card.CHARGES, "8a01")
     assert request.simulator_overrides == ORDER.simulator_overrides

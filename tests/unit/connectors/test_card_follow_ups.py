@@ -11,7 +11,7 @@ from tollgate.connectors import acquiring, card
 from tollgate.connectors.acquiring import RESPONSES
 from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Verdict
-from unit.connectors.samples import CAPTURE
+from unit.connectors.samples import CAPTURE, ORIGINAL
 
 APPROVED_CODE = "000.100.110"
 SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
@@ -40,7 +40,9 @@ def make_reply(reply: Reply) -> WireReply:
 
 
 def test_a_follow_up_is_one_message_under_the_key_of_its_attempt() -> None:
-    requests, _ = run(card.follow_up(CAPTURE, "capture", APPROVED_CODE, is_final=True), {"status": "approved"})
+    requests, _ = run(
+        card.follow_up(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL, is_final=True), {"status": "approved"}
+    )
 
     (request,) = requests
     assert (request.path, request.key, request.simulator_overrides) == (acquiring.FOLLOW_UPS, "8a02", {})
@@ -58,14 +60,14 @@ def test_a_follow_up_is_one_message_under_the_key_of_its_attempt() -> None:
     ],
 )
 def test_a_follow_up_is_judged_like_a_charge(reply: Reply, outcome: Outcome, code: str) -> None:
-    _, verdict = run(card.follow_up(CAPTURE, "refund", APPROVED_CODE), reply)
+    _, verdict = run(card.follow_up(CAPTURE, "refund", APPROVED_CODE, original=ORIGINAL), reply)
 
     assert (verdict.outcome, verdict.code) == (outcome, code)
 
 
 @pytest.mark.parametrize("reply", [*NO_ANSWERS, UNKNOWN])
 def test_a_follow_up_that_is_answered_with_nonsense_is_silent(reply: Reply) -> None:
-    assert run(card.follow_up(CAPTURE, "capture", APPROVED_CODE), reply)[1] == SILENT
+    assert run(card.follow_up(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL), reply)[1] == SILENT
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_a_forced_code_decides_a_follow_up_too(code: str, outcome: Outcome) -> N
     simulator_overrides = {acquiring.FORCED_CODE: code}
 
     requests, verdict = run(
-        card.follow_up(CAPTURE, "capture", APPROVED_CODE, simulator_overrides=simulator_overrides),
+        card.follow_up(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL, simulator_overrides=simulator_overrides),
         {"status": "approved", "result_code": code},
     )
 
@@ -87,7 +89,7 @@ def test_a_forced_code_decides_a_follow_up_too(code: str, outcome: Outcome) -> N
 def test_no_acquirer_forces_a_follow_up_by_itself() -> None:
     reply = {"status": "declined", "response_code": "51", "result_code": "000.000.000"}
 
-    assert run(card.follow_up(CAPTURE, "capture", APPROVED_CODE), reply)[1].code == RESPONSES["51"]
+    assert run(card.follow_up(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL), reply)[1].code == RESPONSES["51"]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_no_acquirer_forces_a_follow_up_by_itself() -> None:
     ],
 )
 def test_what_the_acquirer_knows_is_not_sent_again(reply: Reply, outcome: Outcome) -> None:
-    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE), reply)
+    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL), reply)
 
     assert [(request.path, json.loads(request.body)) for request in requests] == [
         (acquiring.INQUIRIES, {"key": "8a02", "blocks": False})
@@ -109,10 +111,12 @@ def test_what_the_acquirer_knows_is_not_sent_again(reply: Reply, outcome: Outcom
 
 @pytest.mark.parametrize("is_final", [False, True])
 def test_what_the_acquirer_never_saw_is_sent_again_to_the_byte(is_final: bool) -> None:
-    (first,), _ = run(card.follow_up(CAPTURE, "refund", APPROVED_CODE, is_final=is_final), b"")
+    (first,), _ = run(card.follow_up(CAPTURE, "refund", APPROVED_CODE, original=ORIGINAL, is_final=is_final), b"")
 
     requests, verdict = run(
-        card.repeat(CAPTURE, "refund", APPROVED_CODE, is_final=is_final), UNKNOWN, {"status": "approved"}
+        card.repeat(CAPTURE, "refund", APPROVED_CODE, original=ORIGINAL, is_final=is_final),
+        UNKNOWN,
+        {"status": "approved"},
     )
 
     assert requests[1] == first
@@ -121,7 +125,9 @@ def test_what_the_acquirer_never_saw_is_sent_again_to_the_byte(is_final: bool) -
 
 def test_a_repeat_may_be_declined() -> None:
     _, verdict = run(
-        card.repeat(CAPTURE, "capture", APPROVED_CODE), UNKNOWN, {"status": "declined", "response_code": "13"}
+        card.repeat(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL),
+        UNKNOWN,
+        {"status": "declined", "response_code": "13"},
     )
 
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, RESPONSES["13"])
@@ -129,21 +135,23 @@ def test_a_repeat_may_be_declined() -> None:
 
 @pytest.mark.parametrize("reply", NO_ANSWERS)
 def test_a_repeat_whose_question_is_answered_with_nonsense_sends_nothing(reply: Reply) -> None:
-    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE), reply)
+    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL), reply)
 
     assert (len(requests), verdict) == (1, SILENT)
 
 
 @pytest.mark.parametrize("reply", [*NO_ANSWERS, UNKNOWN])
 def test_a_repeat_that_is_answered_with_nonsense_stays_silent(reply: Reply) -> None:
-    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE), UNKNOWN, reply)
+    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL), UNKNOWN, reply)
 
     assert (len(requests), verdict) == (2, SILENT)
 
 
 def test_one_that_was_accepted_is_asked_for_and_never_sent_again() -> None:
     """An acquirer that forgot what it had accepted might do it a second time."""
-    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE, was_accepted=True), UNKNOWN)
+    requests, verdict = run(
+        card.repeat(CAPTURE, "capture", APPROVED_CODE, original=ORIGINAL, was_accepted=True), UNKNOWN
+    )
 
     assert [request.path for request in requests] == [acquiring.INQUIRIES]
     assert verdict == SILENT

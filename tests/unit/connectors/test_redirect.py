@@ -19,7 +19,7 @@ from tollgate.payments.accounts import BankAccount, VirtualAccount
 from tollgate.payments.order import Customer, Details
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.values import Money, Secret
-from unit.connectors.samples import CAPTURE, ORDER
+from unit.connectors.samples import ATTEMPT, CAPTURE, ORDER, ORIGINAL
 
 APPROVED_CODE = "000.100.110"
 SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
@@ -48,11 +48,11 @@ def run(exchange: Exchange, reply: Mapping[str, object] | bytes, status: int = 2
 
 
 def open_session(reply: Mapping[str, object] | bytes, status: int = 200) -> Verdict:
-    return run(redirect.charge(WALLET_ORDER, "8a01", APPROVED_CODE, back_url="https://gate/back"), reply, status)[1]
+    return run(redirect.charge(WALLET_ORDER, ATTEMPT, APPROVED_CODE, back_url="https://gate/back"), reply, status)[1]
 
 
 def inquire(reply: Mapping[str, object]) -> Verdict:
-    return run(redirect.inquire("8a01", APPROVED_CODE), reply)[1]
+    return run(redirect.inquire(ORIGINAL, APPROVED_CODE), reply)[1]
 
 
 def read_sent(request: WireRequest) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_every_brand_with_a_page_is_spoken_for_by_this_connector() -> None:
 def test_a_session_says_what_the_provider_needs_and_nothing_of_ours() -> None:
     order = replace(WALLET_ORDER, account=BANK, details=Details(customer=Customer(given_name="Jane")))
 
-    request, _ = run(redirect.charge(order, "8a01", APPROVED_CODE, back_url="https://gate/back"), b"")
+    request, _ = run(redirect.charge(order, ATTEMPT, APPROVED_CODE, back_url="https://gate/back"), b"")
 
     assert (request.path, request.key) == (redirect.SESSIONS, "8a01")
     assert read_sent(request) == {
@@ -97,7 +97,7 @@ def test_a_session_says_what_the_provider_needs_and_nothing_of_ours() -> None:
 def test_an_account_at_the_provider_is_named_by_its_id() -> None:
     order = replace(WALLET_ORDER, account=VirtualAccount(account_id="351#911222111"), money=Money(50000, "JPY"))
 
-    sent = read_sent(run(redirect.charge(order, "8a01", APPROVED_CODE), b"")[0])
+    sent = read_sent(run(redirect.charge(order, ATTEMPT, APPROVED_CODE), b"")[0])
 
     assert sent["account"] == {"account_id": "351#911222111"}
     assert sent["amount"] == 500
@@ -257,7 +257,7 @@ def test_an_inquiry_answers_what_became_of_a_session(reply: Mapping[str, object]
     ],
 )
 def test_a_session_is_called_off_by_its_key(status: str, outcome: Outcome) -> None:
-    request, verdict = run(redirect.reverse("8a01"), {"status": status})
+    request, verdict = run(redirect.reverse(ORIGINAL), {"status": status})
 
     assert verdict.outcome is outcome
     assert (request.path, request.key) == (redirect.SESSION_CANCELLATIONS, "8a01-reversal")
@@ -268,7 +268,7 @@ def test_a_forced_code_counts_where_a_test_asked_for_it_only() -> None:
     asking = replace(WALLET_ORDER, simulator_overrides={acquiring.FORCED_CODE: "000.200.001"})
     reply = {"status": "redirect", "redirect": {"url": PAGE}, "result_code": "000.200.001"}
 
-    _, asked = run(redirect.charge(asking, "8a01", APPROVED_CODE), reply)
+    _, asked = run(redirect.charge(asking, ATTEMPT, APPROVED_CODE), reply)
 
     assert (asked.outcome, asked.code) == (Outcome.WAITING, "000.200.001")
     assert asked.details["redirect.url"] == PAGE
@@ -276,7 +276,7 @@ def test_a_forced_code_counts_where_a_test_asked_for_it_only() -> None:
 
 
 def test_what_follows_is_said_as_with_a_card() -> None:
-    ours, _ = run(redirect.follow_up(CAPTURE, "refund", APPROVED_CODE), {"status": "approved"})
-    cards, _ = run(card.follow_up(CAPTURE, "refund", APPROVED_CODE), {"status": "approved"})
+    ours, _ = run(redirect.follow_up(CAPTURE, "refund", APPROVED_CODE, original=ORIGINAL), {"status": "approved"})
+    cards, _ = run(card.follow_up(CAPTURE, "refund", APPROVED_CODE, original=ORIGINAL), {"status": "approved"})
 
     assert ours == cards

@@ -20,7 +20,7 @@ from tollgate.payments.accounts import BankAccount
 from tollgate.payments.order import Sequence
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.values import Money, PaymentId, Secret
-from unit.connectors.samples import CAPTURE, ORDER
+from unit.connectors.samples import ATTEMPT, CAPTURE, ORDER, ORIGINAL
 
 APPROVED_CODE = "000.100.110"
 IBAN = "DE89370400440532013000"
@@ -63,7 +63,7 @@ def test_the_brands_of_direct_debits_are_spoken_for() -> None:
 @pytest.mark.parametrize(("payment_type", "direction"), [("DB", "debit"), ("CD", "credit"), ("PA", "check")])
 def test_a_payment_answers_direction_day_and_mandate_and_no_account(payment_type: str, direction: str) -> None:
     (request,), verdict = run(
-        sepa.charge(replace(DEBIT, payment_type=payment_type), "8a01", APPROVED_CODE),
+        sepa.charge(replace(DEBIT, payment_type=payment_type), ATTEMPT, APPROVED_CODE),
         {"status": "approved", "due_on": "2026-12-01", "mandate_id": "M-ONE"},
     )
 
@@ -86,7 +86,9 @@ def test_a_payment_answers_direction_day_and_mandate_and_no_account(payment_type
 
 
 def test_what_goes_to_a_statement_is_cut() -> None:
-    (request,), _ = run(sepa.charge(replace(DEBIT, statement="x" * 200), "8a01", APPROVED_CODE), {"status": "approved"})
+    (request,), _ = run(
+        sepa.charge(replace(DEBIT, statement="x" * 200), ATTEMPT, APPROVED_CODE), {"status": "approved"}
+    )
 
     assert read(request)["purpose"] == "x" * 140
 
@@ -102,7 +104,7 @@ def test_what_goes_to_a_statement_is_cut() -> None:
     ],
 )
 def test_a_follow_up_names_the_account_of_the_first_payment(action: str, direction: str, sequence: str | None) -> None:
-    (request,), _ = run(sepa.follow_up(LATER, action, APPROVED_CODE), {"status": "approved"})
+    (request,), _ = run(sepa.follow_up(LATER, action, APPROVED_CODE, original=ORIGINAL), {"status": "approved"})
 
     message = read(request)
     assert (message["direction"], message["account_of"], message["amount"]) == (direction, "8a00", 4000)
@@ -111,7 +113,8 @@ def test_a_follow_up_names_the_account_of_the_first_payment(action: str, directi
 
 def test_a_reversal_is_a_cancellation_of_what_it_names() -> None:
     (request,), verdict = run(
-        sepa.follow_up(LATER, "reversal", APPROVED_CODE), {"status": "declined", "response_code": "late"}
+        sepa.follow_up(LATER, "reversal", APPROVED_CODE, original=ORIGINAL),
+        {"status": "declined", "response_code": "late"},
     )
 
     assert (request.path, read(request)["original"]) == ("/sepa-queue/cancellations", "8a01")
@@ -120,14 +123,16 @@ def test_a_reversal_is_a_cancellation_of_what_it_names() -> None:
 
 @pytest.mark.parametrize(("response", "code"), [*RESPONSES.items(), ("other", "800.100.100")])
 def test_a_refusal_of_the_sepa_queue_is_translated_by_table(response: str, code: str) -> None:
-    _, verdict = run(sepa.charge(DEBIT, "8a01", APPROVED_CODE), {"status": "declined", "response_code": response})
+    _, verdict = run(sepa.charge(DEBIT, ATTEMPT, APPROVED_CODE), {"status": "declined", "response_code": response})
 
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, code)
     assert RESULTS[code].http_status == 400
 
 
 def test_a_repeat_asks_first_and_sends_the_same_again_where_it_was_never_seen() -> None:
-    requests, verdict = run(sepa.repeat(LATER, "capture", APPROVED_CODE), {"status": "unknown"}, {"status": "approved"})
+    requests, verdict = run(
+        sepa.repeat(LATER, "capture", APPROVED_CODE, original=ORIGINAL), {"status": "unknown"}, {"status": "approved"}
+    )
 
     assert [request.path for request in requests] == ["/sepa-queue/inquiries", "/sepa-queue/instructions"]
     assert read(requests[0]) == {"key": "8a02", "blocks": False}
@@ -136,7 +141,9 @@ def test_a_repeat_asks_first_and_sends_the_same_again_where_it_was_never_seen() 
 
 
 def test_a_repeat_of_what_was_accepted_is_only_asked_for() -> None:
-    requests, verdict = run(sepa.repeat(LATER, "capture", APPROVED_CODE, was_accepted=True), {"status": "unknown"})
+    requests, verdict = run(
+        sepa.repeat(LATER, "capture", APPROVED_CODE, original=ORIGINAL, was_accepted=True), {"status": "unknown"}
+    )
 
     assert len(requests) == 1
     assert verdict.outcome is Outcome.SILENT
@@ -144,14 +151,14 @@ def test_a_repeat_of_what_was_accepted_is_only_asked_for() -> None:
 
 @pytest.mark.parametrize("status", ["reversed", "unknown"])
 def test_a_doubtful_debit_is_undone_or_blocked(status: str) -> None:
-    (request,), verdict = run(sepa.reverse("8a01"), {"status": status})
+    (request,), verdict = run(sepa.reverse(ORIGINAL), {"status": status})
 
     assert (request.path, read(request)) == ("/sepa-queue/reversals", {"key": "8a01"})
     assert verdict.outcome is Outcome.APPROVED
 
 
 def test_a_credit_that_the_sepa_queue_never_saw_will_never_be() -> None:
-    (request,), verdict = run(sepa.inquire("8a01", APPROVED_CODE), {"status": "unknown"})
+    (request,), verdict = run(sepa.inquire(ORIGINAL, APPROVED_CODE), {"status": "unknown"})
 
     assert (request.path, read(request)) == ("/sepa-queue/inquiries", {"key": "8a01"})
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, "900.100.310")
@@ -159,7 +166,7 @@ def test_a_credit_that_the_sepa_queue_never_saw_will_never_be() -> None:
 
 def test_only_bank_accounts_are_debited() -> None:
     with pytest.raises(ValueError, match="not paid from a bank account"):
-        sepa.charge(replace(ORDER, money=Money(1, "EUR")), "8a01", APPROVED_CODE)
+        sepa.charge(replace(ORDER, money=Money(1, "EUR")), ATTEMPT, APPROVED_CODE)
 
 
 @given(
@@ -175,11 +182,11 @@ def test_only_bank_accounts_are_debited() -> None:
 )
 def test_whatever_is_answered_there_is_one_verdict(body: bytes, status: int, word: str) -> None:
     exchange = {
-        "charge": lambda: sepa.charge(DEBIT, "8a01", APPROVED_CODE),
-        "follow_up": lambda: sepa.follow_up(LATER, "refund", APPROVED_CODE),
-        "repeat": lambda: sepa.repeat(LATER, "refund", APPROVED_CODE),
-        "reverse": lambda: sepa.reverse("8a01"),
-        "inquire": lambda: sepa.inquire("8a01", APPROVED_CODE),
+        "charge": lambda: sepa.charge(DEBIT, ATTEMPT, APPROVED_CODE),
+        "follow_up": lambda: sepa.follow_up(LATER, "refund", APPROVED_CODE, original=ORIGINAL),
+        "repeat": lambda: sepa.repeat(LATER, "refund", APPROVED_CODE, original=ORIGINAL),
+        "reverse": lambda: sepa.reverse(ORIGINAL),
+        "inquire": lambda: sepa.inquire(ORIGINAL, APPROVED_CODE),
     }[word]()
 
     _, verdict = run(exchange, body, body, status=status)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.operations.network_tokens import choose_token_vault, wants_token
 from tollgate.payments.merchants import TokenTerms
 from tollgate.payments.order import TestMode
@@ -60,7 +61,7 @@ async def test_a_vault_is_chosen_by_host_mode_and_channel(
     app = await open_app(tmp_path, ScriptedWire(), is_live=is_live)
     simulator = app.simulator
 
-    def find_wire(url: str) -> Wire:
+    def find_wire(url: str, _account: AcquirerAccount | None = None) -> Wire:
         asked.append(url)
         return ScriptedWire()
 

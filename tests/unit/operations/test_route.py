@@ -51,7 +51,7 @@ async def test_a_live_channel_without_an_address_is_not_set_up(tmp_path: Path) -
 async def test_the_simulator_stands_in_for_a_test_system_that_is_not_configured(tmp_path: Path, brand: str) -> None:
     app = await open_app(tmp_path, ScriptedWire())
     configured = ScriptedWire()
-    app = replace(app, find_wire=lambda _address: configured)
+    app = replace(app, find_wire=lambda _address, _account=None: configured)
 
     route = choose_route(app, CHANNEL, TestMode.EXTERNAL, brand)
     other = choose_route(app, replace(CHANNEL, test_url="https://test.example"), TestMode.EXTERNAL, brand)

@@ -1,0 +1,3 @@
+ALTER TABLE payments ADD COLUMN connector TEXT;
+
+ALTER TABLE channels ADD COLUMN acquirer TEXT;
