@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from tollgate.config import Settings
-from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.contract.answers import Envelope
 from tollgate.docs import routes as docs
 from tollgate.office import routes as office
@@ -17,7 +16,6 @@ from tollgate.operations import approvals, build_number, caches
 from tollgate.operations.app import App
 from tollgate.operations.journal import JournalLines
 from tollgate.payments import checkout, registration, schedule
-from tollgate.payments.merchants import TlsTerms
 from tollgate.store import merchants, opening
 from tollgate.store.database import Database
 from tollgate.values import DAY, Clock, SystemClock
@@ -25,41 +23,11 @@ from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_key
 from tollgate.web import callers, request, server
 from tollgate.web.api import ROUTES, host
 from tollgate.widget import routes, serving
-from tollgate.wire import Guard, HttpNotifier, HttpWire, Wire, may_carry_cards
+from tollgate.wire import Wires
 from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
-
-_log = logging.getLogger("tollgate.wire")
 
 _LOGS = "tollgate"
 BASE_URL = "base_url"
-
-
-class Wires:
-    """One wire per configured address, opened when it is first needed; and a notifier to all other addresses."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._wires: dict[tuple[str, TlsTerms], HttpWire] = {}
-        self._terms = {"is_live": settings.is_live, "allows_plain_loopback": settings.allow_plain_loopback}
-        guard = Guard(is_live=settings.is_live, ports=settings.outbound_port_numbers)
-        self.notifier = HttpNotifier(guard, ca_file=settings.outbound_ca)
-
-    def find(self, address: str, account: AcquirerAccount | None = None, /) -> Wire:
-        # Channels with the same terms share the connections to one address.
-        key = address, account.tls if account else TlsTerms()
-        wire = self._wires.get(key)
-        if wire is None:
-            is_open = may_carry_cards(address, **self._terms)
-            if not is_open:
-                # Without the user and password that an address may carry.
-                extra = {"address": address.rpartition("@")[2]}
-                _log.error("acquirer address refused: a live host sends card data to https:// only", extra=extra)
-            wire = self._wires[key] = HttpWire(address, is_open=is_open)
-        return wire
-
-    async def close(self) -> None:
-        for wire in self._wires.values():
-            await wire.close()
-        await self.notifier.close()
 
 
 class Greeting(msgspec.Struct, frozen=True):

@@ -35,7 +35,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judg
 
     async def attempt() -> Answer | None:
         named = await get_named_payment(app, request.payment_type, named_id, channel)
-        route = routes.find_route(app, channel, named)
+        route = routes.get_route(app, channel, named)
         context = await charging.read_own_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
         await accounts.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)

@@ -46,7 +46,7 @@ async def run_recovery_task(app: App, job: jobs.Job) -> bool:
             await complete_overdue(app, payment)
         return await jobs.finish_job(app.database, job)
     channel = app.merchants.get_channel(payment.channel_id)
-    route = routes.find_route(app, channel, payment)
+    route = routes.get_route(app, channel, payment)
     if job.topic == RecoveryTask.REVERSE:
         return await reverse_doubtful(app, job, payment, route)
     return await resolve_open(app, job, payment, route)

@@ -113,7 +113,7 @@ async def ask_provider(app: App, payment: Payment) -> Verdict | None:
     if payment.state is not State.WAITING or payment.chain_id is not None:
         return None
     channel = app.merchants.get_channel(payment.channel_id)
-    route = routes.find_route(app, channel, payment)
+    route = routes.get_route(app, channel, payment)
     question = route.connector.inquire(await charging.recall_original(app, payment, route), route.approved_code)
     answered = await app.dispatch(question, route.wire, about=payment, label="inquiry on return")
     verdict = await charging.check_lateness(app, payment, answered)
@@ -223,7 +223,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     attempt like any other.
     """
     channel = app.merchants.get_channel(payment.channel_id)
-    route = routes.find_route(app, channel, payment)
+    route = routes.get_route(app, channel, payment)
     order = await _recall(app, payment, cvv)
     if refusals.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
         await close(app, payment, await pass_on(app, order, payment, route, case))

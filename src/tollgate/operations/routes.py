@@ -62,7 +62,7 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
     return Route(row.make(account), wire, approved_code, account.connector, row.needs_account)
 
 
-def find_route(app: App, channel: Channel, payment: Payment) -> Route:
+def get_route(app: App, channel: Channel, payment: Payment) -> Route:
     """Returns the route to the acquirer that has a payment; the channel may have changed to another since."""
     route = choose_route(app, channel, payment.test_mode, payment.brand)
     if route.name != payment.connector:

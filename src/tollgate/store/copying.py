@@ -69,6 +69,7 @@ SETTINGS = (
     SettingRow("accounts_wiped.", True, "it says up to which payment accounts were wiped"),
     SettingRow("events_kept_since", True, "it says which payments of the snapshot have events"),
     SettingRow("sandbox_tenant", True, "it names a merchant of the snapshot"),
+    SettingRow("sealed/acquirer/", True, "it belongs to the channels of the snapshot"),
     SettingRow("sealed/sandbox_wallets", True, "wallet keys of the snapshot belong to it"),
 )
 """All settings of a store. A snapshot neither has nor changes those that are not saved."""

@@ -7,6 +7,7 @@ from tollgate.wire.acquirer import Forbidden, HttpWire, Silent, Unsent, Wire
 from tollgate.wire.addresses import may_carry_cards
 from tollgate.wire.guard import Guard
 from tollgate.wire.notifier import HttpNotifier, Notifier, Outgoing, Received
+from tollgate.wire.wires import Wires
 
 __all__ = [
     "Forbidden",
@@ -19,5 +20,6 @@ __all__ = [
     "Silent",
     "Unsent",
     "Wire",
+    "Wires",
     "may_carry_cards",
 ]

@@ -22,7 +22,7 @@ FLAGS = {
 }
 CREDITOR = Creditor(name="Shop", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999")
 
-CARD_ADDRESSES = [flag.name for flag in CHANNEL_FLAGS if flag.form is Form.CARD_ADDRESS]
+CARD_ADDRESSES = [flag.name for flag in CHANNEL_FLAGS if flag.form in (Form.CARD_ADDRESS, Form.ACQUIRER_ADDRESS)]
 """Settings that name a system to which card data is sent."""
 
 
@@ -73,19 +73,19 @@ def test_terms_of_a_token_vault_are_merged_too() -> None:
         ("--creditor-bic", "BYLAXXM1", "BIC"),
         ("--creditor-id", "DE99ZZZ09999999999", "creditor identifier"),
         ("--creditor-id", "ZZZ", "creditor identifier"),
-        ("--test-url", "nonsense", "web address"),
+        ("--test-url", "nonsense", "an address"),
         ("--return-schemes", "myshop,javascript", "scheme of an app: javascript"),
         ("--return-schemes", "MS-MSDT", "scheme of an app: ms-msdt"),
         ("--return-schemes", "shop app", "scheme of an app"),
         ("--return-schemes", "https", "scheme of an app"),
-        ("--live-url", "acquirer.example", "web address"),
+        ("--live-url", "acquirer.example", "an address"),
         ("--three-ds-test-url", "https://", "web address"),
         ("--three-ds-live-url", "https://ds.example/ a", "web address"),
         ("--requestor-url", "javascript:alert(1)", "web address"),
         ("--token-test-url", "tokens.example", "web address"),
         ("--token-live-url", "ftp://tokens.example", "web address"),
-        ("--live-url", "https://acquirer.example:70000", "web address"),
-        ("--live-url", "https://acquirer.example/\x1b", "web address"),
+        ("--live-url", "https://acquirer.example:70000", "an address"),
+        ("--live-url", "https://acquirer.example/\x1b", "an address"),
     ],
 )
 def test_what_nobody_else_would_know_is_refused(flag: str, value: str, word: str, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_live_host_takes_no_address_that_card_data_would_reach_in_clear(flag: 
             done = run(*command, flag, *address)
             assert done.exit_code == 2
             assert flag in done.output
-            assert "https:// only" in done.output
+            assert "tls:// only" in done.output
     assert run("channel", "set", entity_id, flag, "http://127.0.0.1:99", "--allow-plain-loopback").exit_code == 0
     assert run("channel", "set", entity_id, flag, "").exit_code == 0
     assert len(run("channel", "list").stdout.splitlines()) == 1

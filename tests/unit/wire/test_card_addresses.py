@@ -8,8 +8,7 @@ import pytest
 
 from tollgate.config import Environment, Settings
 from tollgate.connectors.exchange import WireRequest
-from tollgate.wire import Forbidden, HttpWire, may_carry_cards
-from tollgate.wiring import Wires
+from tollgate.wire import Forbidden, HttpWire, Wires, may_carry_cards
 
 REQUEST = WireRequest(path="/payments", body=b"{}", key="k")
 PLAIN_LOOPBACK = ("http://127.0.0.1:8080", "http://127.9.9.9/pay", "http://[::1]:8080", "HTTP://127.0.0.1")
