@@ -10,12 +10,16 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 
 from tollgate.catalog import codes
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES, Direction
 from tollgate.catalog.results import is_pending, is_review, is_success
+from tollgate.connectors import forwarding
 from tollgate.connectors.exchange import Exchange, Original, WireRequest, make_request, read_reply
+from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, Verdict
-from tollgate.values import Money, Secret
+from tollgate.values import Money, Secret, read_hundredths
 
 FOLLOW_UPS = "/v1/follow-ups"
 REVERSALS = "/v1/reversals"
@@ -40,6 +44,8 @@ class FollowUpMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     currency: str
     is_final: bool = False
     """Nothing of its type follows that transaction any more."""
+    details: dict[str, Any] | None = None
+    """What the merchant sent with it, and what acquirers need of the first payment; the same as in a charge."""
 
 
 class KeyMessage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -80,7 +86,9 @@ def reveal(secret: Secret | None) -> str | None:
     return None if secret is None else secret.reveal()
 
 
-def make_follow_up(attempt: Payment, action: str, *, is_final: bool) -> FollowUpMessage:
+def make_follow_up(
+    attempt: Payment, action: str, *, is_final: bool, details: dict[str, Any] | None = None
+) -> FollowUpMessage:
     if action not in FOLLOW_UP_TYPES:
         raise ValueError(f"the protocol has no action {action}")
     if attempt.referenced_id is None:
@@ -92,28 +100,34 @@ def make_follow_up(attempt: Payment, action: str, *, is_final: bool) -> FollowUp
         amount=to_minor_units(attempt.money),
         currency=attempt.money.currency,
         is_final=is_final,
+        details=details,
     )
 
 
-def describe_details(details: msgspec.Struct) -> dict[str, Any]:
-    """Leaves out what is absent, so that an acquirer reads only what the merchant sent."""
-    return {
-        name: value if isinstance(value, str) else _describe_member(value)
-        for name, value in msgspec.structs.asdict(details).items()
-        if value is not None and value != ()
-    }
+def describe_order(connector: ConnectorName, order: Order) -> dict[str, Any] | None:
+    return _describe(connector, forwarding.list_order_values(order), order.money.currency)
 
 
-def _describe_member(value: object) -> object:
-    match value:
-        case Money():
-            return {"amount": to_minor_units(value), "currency": value.currency}
-        case msgspec.Struct():
-            return describe_details(value)
-        case tuple():
-            return [_describe_member(each) for each in value]
-        case _:
-            return value
+def describe_follow_up(connector: ConnectorName, attempt: Payment, first: Payment) -> dict[str, Any] | None:
+    return _describe(connector, forwarding.list_follow_up_values(attempt, first), attempt.money.currency)
+
+
+def _describe(connector: ConnectorName, values: Mapping[str, str], currency: str) -> dict[str, Any] | None:
+    """Makes the details of a message, or None if there are none: an acquirer reads only what the merchant sent.
+
+    currency: that of the payment, for amounts that have none of their own.
+    """
+    found = forwarding.list_places(connector, values)
+    if not found:
+        return None
+    return nest_fields((place.text, _describe_value(place, text, values, currency)) for place, text in found)
+
+
+def _describe_value(place: forwarding.Place, text: str, values: Mapping[str, str], currency: str) -> object:
+    if place.currency_name is None:
+        return text
+    money = Money(read_hundredths(text), values.get(place.currency_name, currency))
+    return {"amount": to_minor_units(money), "currency": money.currency}
 
 
 UNLISTED = "800.100.100"

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.connectors import acquiring
 from tollgate.connectors.exchange import Exchange, make_request
 from tollgate.payments.accounts import CardAccount, TokenAccount
@@ -44,7 +45,7 @@ class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     token: TokenMessage | None = None
     processing: str = "PURCHASE"
     details: dict[str, Any] | None = None
-    """The details of the order, by the names of its members; amounts are minor units beside their currency."""
+    """The values that are forwarded, at their places; amounts are minor units beside their currency."""
 
 
 def make_charge(order: Order, key: str) -> ChargeMessage:
@@ -58,7 +59,7 @@ def make_charge(order: Order, key: str) -> ChargeMessage:
         card=_make_card(order.account) if isinstance(order.account, CardAccount) else None,
         token=_make_token(order.account) if isinstance(order.account, TokenAccount) else None,
         processing=order.processing_code,
-        details=acquiring.describe_details(order.details) if order.has_details else None,
+        details=acquiring.describe_order(ConnectorName.JSON, order),
     )
 
 

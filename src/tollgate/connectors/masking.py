@@ -1,6 +1,7 @@
 """Masks messages between the gateway and its partners, so that they can be kept and shown.
 
-Which members are hidden is a table; a value that looks like a card number or an IBAN is hidden wherever it stands.
+Which members are hidden is a table, and in the details of a payment the secrecy of their parameters; a value that looks
+like a card number or an IBAN is hidden wherever it stands.
 """
 
 import re
@@ -9,6 +10,9 @@ from typing import Any
 import orjson
 
 from tollgate.catalog import card_numbers, ibans
+from tollgate.catalog.connectors import ConnectorName
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.parameters.row import Secrecy
 from tollgate.values import is_id
 
 MASK = "***"
@@ -70,6 +74,23 @@ PERSONAL_MEMBERS = frozenset(
 )
 """The members that name a person, hidden with all that is in them: a message may be written after an erasure."""
 
+_BRACKETS = re.compile(r"\[[a-z]+\]")
+_Path = tuple[str, ...]
+
+
+def _list_shown_paths() -> frozenset[_Path]:
+    return frozenset(
+        tuple(_BRACKETS.sub("", row.to[connector]).split("."))
+        for row in PARAMETERS.values()
+        for connector in (ConnectorName.JSON, ConnectorName.REDIRECT)
+        if row.secrecy is Secrecy.OPEN and connector in row.to
+    )
+
+
+_SHOWN_PATHS = _list_shown_paths()
+_BRANCHES = frozenset(path[:length] for path in _SHOWN_PATHS for length in range(len(path)))
+"""The paths in `details`, without indices, that lead to a value that may be shown. All others are hidden."""
+
 _IBAN_LIKE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 
 
@@ -83,10 +104,30 @@ def mask_members(body: bytes) -> Any:
 
 def _mask(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: MASK if _is_hidden(name, member) else _mask(member) for name, member in value.items()}
+        return {name: _mask_member(name, member) for name, member in value.items()}
     if isinstance(value, list):
         return [_mask(member) for member in value]
     return value
+
+
+def _mask_member(name: str, member: Any) -> Any:
+    if _is_hidden(name, member):
+        return MASK
+    return _mask_details(member, ()) if name == "details" else _mask(member)
+
+
+def _mask_details(value: Any, path: _Path) -> Any:
+    """Shows the values of parameters that may be logged; a member that has no row is hidden."""
+    if isinstance(value, list):
+        return [_mask_details(member, path) for member in value]
+    if path in _SHOWN_PATHS:
+        return value
+    if not isinstance(value, dict) or path not in _BRANCHES:
+        return MASK
+    return {
+        name: MASK if _is_hidden(name, member) else _mask_details(member, (*path, name))
+        for name, member in value.items()
+    }
 
 
 def _is_hidden(name: str, member: Any) -> bool:

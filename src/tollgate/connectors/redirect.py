@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from tollgate.catalog import codes
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.connectors import acquiring
 from tollgate.connectors.exchange import Exchange, make_request
@@ -101,7 +102,7 @@ def make_session(order: Order, key: str, back_url: str) -> SessionMessage:
         merchant=order.merchant_name,
         reference=order.short_id,
         account=_make_account(order),
-        details=acquiring.describe_details(order.details) if order.has_details else None,
+        details=acquiring.describe_order(ConnectorName.REDIRECT, order),
     )
 
 

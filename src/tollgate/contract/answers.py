@@ -1,8 +1,6 @@
 """The JSON answers about payments and refusals. The order of keys is the one that clients have recorded."""
 
-import re
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,7 +8,8 @@ import orjson
 
 from tollgate.catalog import codes
 from tollgate.catalog.card_numbers import hide_card_numbers
-from tollgate.catalog.parameters.names import NAMES_KEPT, first_word
+from tollgate.catalog.parameters.names import first_word
+from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.catalog.shape import is_true
 from tollgate.catalog.wallets import Wallet
@@ -43,7 +42,6 @@ _ECHOED = (
 )
 _ECHOED_WORDS = frozenset(_ECHOED)
 _find_place = {word: place for place, word in enumerate(_ECHOED)}.__getitem__
-_STEP = re.compile(r"\[(?P<index>[0-9]+)\](?=\.)|\[(?P<key>[^\]]*)\]|(?P<word>[^.\[\]]+)")
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -179,38 +177,3 @@ def answer_refusal(refusal: Refusal, envelope: Envelope, ndc: str, now: int) -> 
     if isinstance(refusal, TooMany):
         body["id"] = refusal.subject_id or ndc
     return encode_answer(refusal.status, body)
-
-
-def nest_fields(fields: Iterable[tuple[str, str]]) -> Json:
-    """Turns `cart.items[0].name` and `customParameters[key]` into nested objects and lists without gaps."""
-    tree: Json = {}
-    has_lists = False
-    for name, text in fields:
-        place: Any = tree
-        path, last, is_in_list = _split_name(name)
-        for step in path:
-            place = place.setdefault(step, {})
-        place[last] = text
-        has_lists = has_lists or is_in_list
-    return {key: _close(value) for key, value in tree.items()} if has_lists else tree
-
-
-@lru_cache(NAMES_KEPT)
-def _split_name(name: str) -> tuple[tuple[str | int, ...], str | int, bool]:
-    """Returns the path to a value, its last step, and True if a list is on the path.
-
-    Brackets before a dot hold the index of a list, those at the end a key.
-    """
-    *path, last = (
-        int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)
-    )
-    return tuple(path), last, any(isinstance(step, int) for step in path)
-
-
-def _close(value: Any) -> Any:
-    """Turns objects keyed by numbers into lists; no object mixes numbers and words."""
-    if not isinstance(value, dict):
-        return value
-    if isinstance(next(iter(value)), int):
-        return [_close(value[key]) for key in sorted(value)]
-    return {key: _close(member) for key, member in value.items()}

@@ -15,12 +15,12 @@ from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES
 from tollgate.contract import objections, registered
 from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_request
-from tollgate.contract.details import read_details
+from tollgate.contract.details import list_amounts, read_details
 from tollgate.contract.fields import Fields
 from tollgate.contract.standing import find_series_objection, is_by_merchant, read_sequence, select_series_fields
 from tollgate.payments.accounts import CardSummary, Instrument, OpenedCard
 from tollgate.payments.merchants import Channel
-from tollgate.payments.order import Authentication, Details, Order, ProcessingCode, TestMode, list_amounts
+from tollgate.payments.order import Authentication, Details, Order, ProcessingCode, TestMode
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import RegisteredAccount
 from tollgate.values import Fault, Money, Refusal, read_hundredths
@@ -173,7 +173,7 @@ def read_order(
     money = Money(read_hundredths(values["amount"]), values["currency"])
     source = take_source(fields, channel, today=today, opened=opened, on_file=on_file)
     _check_brand(source.brand, payment_type, money, channel, values)
-    details = _add_wallet_proof(read_details(fields, money.currency), opened)
+    details = _add_wallet_proof(read_details(fields), opened)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
         payment_type=payment_type,
@@ -199,7 +199,7 @@ def read_order(
         authentication=read_authentication_request(fields, payment_type, source.account),
         details=details,
         simulator_overrides={} if is_live else read_simulator_overrides(values),
-        objection=_find_objection(payment_type, money, details, source, on_file)
+        objection=_find_objection(payment_type, money, fields, details, source, on_file)
         or objections.find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
         hidden=select_hidden_numbers(fields),
@@ -223,11 +223,16 @@ def _add_wallet_proof(details: Details, opened: OpenedCard | str | None) -> Deta
 
 
 def _find_objection(
-    payment_type: str, money: Money, details: Details, source: Source, on_file: RegisteredAccount | None
+    payment_type: str,
+    money: Money,
+    fields: Fields,
+    details: Details,
+    source: Source,
+    on_file: RegisteredAccount | None,
 ) -> str | None:
     found = (
         objections.find_amount_objection(payment_type, money)
-        or objections.find_fraction_objection(list_amounts(details))
+        or objections.find_fraction_objection(list_amounts(fields.values, fields.groups, money.currency))
         or source.objection
         or objections.find_proof_objection(details.authentication)
     )
@@ -277,7 +282,7 @@ def recall_order(
         registration_id=payment.registration_id,
         return_url=payment.return_url,
         authentication=read_authentication_request(fields, payment.payment_type, account),
-        details=read_details(fields, payment.money.currency),
+        details=read_details(fields),
         simulator_overrides={} if payment.test_mode is None else read_simulator_overrides(values),
         echo=payment.echo,
         hidden=hidden,

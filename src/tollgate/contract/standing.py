@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 
@@ -25,37 +24,6 @@ _MIGRATED_IDS = (
 )
 _ANSWERED_IDS = ("ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3")
 """The names by which the same three ids of an acquirer are sent with a migrated series and answered by us."""
-
-_OLDER_WORDS: Mapping[str, StandingInstruction] = {
-    _FIRST: StandingInstruction(mode=_FIRST, source="CIT", type="RECURRING"),
-    _LATER: StandingInstruction(mode=_LATER, source=BY_MERCHANT, type="RECURRING"),
-    # The shopper is present and chooses a stored card.
-    _PICKED: StandingInstruction(mode=_LATER, source="CIT", type="UNSCHEDULED"),
-}
-"""The meaning of the older parameter."""
-
-
-def translate_older(sent: StandingInstruction | None, values: Mapping[str, str]) -> StandingInstruction | None:
-    """Fills what the newer parameters leave open from the older ones."""
-    older = _OLDER_WORDS.get(values.get("recurringType", ""))
-    count = values.get("recurring.numberOfInstallments")
-    if older is None and count is None:
-        return sent
-    filled = {name: value for name, value in _list_members(older) if value is not None}
-    newer = {name: value for name, value in _list_members(sent) if value is not None}
-    if newer.get("mode") not in (None, filled.get("mode")):
-        # The newer mode contradicts the older one, so nothing of the older one counts.
-        filled = {}
-    if count is not None:
-        # A series with a number of parts consists of instalments; the number alone is a plan of the acquirer.
-        counted = {"type": "INSTALLMENT"} if filled else {}
-        filled |= {"number_of_installments": count, **counted}
-    merged = {**filled, **newer}
-    return StandingInstruction(**merged) if merged else None
-
-
-def _list_members(standing: StandingInstruction | None) -> list[tuple[str, Any]]:
-    return [] if standing is None else list(msgspec.structs.asdict(standing).items())
 
 
 def is_by_merchant(values: Mapping[str, str]) -> bool:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
 
+from tollgate.catalog.connectors import ConnectorName
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.parameters.nesting import nest_fields
+from tollgate.catalog.parameters.row import Secrecy
 from tollgate.connectors.masking import HIDDEN_MEMBERS, MASK, PERSONAL_MEMBERS, mask_members, mask_text, mask_values
 from tollgate.payments import order
 
@@ -56,6 +62,10 @@ HARMLESS = {
     "serialNum",
     "item_number",
     "part_number",
+    "number_of_captures",
+    "image_url",
+    "product_url",
+    "vat_reference_number",
     "return_url",
 }
 
@@ -68,14 +78,27 @@ def list_members() -> Iterator[tuple[str, str]]:
                 yield from ((name, field.encode_name) for field in msgspec.structs.fields(kind))
 
 
+def list_places(*, is_open: bool) -> Iterator[str]:
+    """Lists the places in the details of values that may be logged, or of the others."""
+    for row in PARAMETERS.values():
+        if (row.secrecy is Secrecy.OPEN) is is_open:
+            yield from {row.to[connector] for connector in (ConnectorName.JSON, ConnectorName.REDIRECT) & row.to.keys()}
+
+
+def make_message(place: str) -> dict[str, Any]:
+    return {"key": "8a01", "details": nest_fields([(re.sub(r"\[n\]", "[0]", place), "Jane")])}
+
+
 def test_every_member_whose_name_sounds_secret_is_hidden_or_known_to_be_harmless() -> None:
-    suspicious = {member for _, member in list_members() if any(key in member for key in KEYS)}
+    members = {member for _, member in list_members()} | {place.split(".")[-1] for place in list_places(is_open=True)}
+    suspicious = {member for member in members if any(key in member for key in KEYS)}
     assert suspicious - HIDDEN_MEMBERS - HARMLESS == set()
 
 
 def test_the_members_that_are_known_to_be_secret_are_hidden_and_exist() -> None:
     assert SECRET <= HIDDEN_MEMBERS
-    assert {member for _, member in list_members()} >= SECRET | PERSONAL_MEMBERS
+    members = {word for place in list_places(is_open=False) for word in place.split(".")}
+    assert members | {member for _, member in list_members()} >= SECRET | PERSONAL_MEMBERS
 
 
 def test_a_member_that_names_a_person_is_hidden_with_all_that_is_in_it() -> None:
@@ -83,6 +106,28 @@ def test_a_member_that_names_a_person_is_hidden_with_all_that_is_in_it() -> None
         b'{"card": {"holder": "Jane Jones", "expiry": "2034-05"}, "details": {"customer": {"email": "j@example.com"}}}'
     )
     assert mask_members(body) == {"card": {"holder": MASK, "expiry": "2034-05"}, "details": {"customer": MASK}}
+
+
+def test_a_forwarded_value_that_may_not_be_logged_is_hidden() -> None:
+    hidden = list(list_places(is_open=False))
+
+    assert {"sender.account_number", "airline.passengers[n].name", "acceptor.tax_id", "corporate.vat_id"} < set(hidden)
+    for place in hidden:
+        assert "Jane" not in json.dumps(mask_members(json.dumps(make_message(place)).encode())), place
+
+
+def test_a_forwarded_value_that_may_be_logged_is_shown_unless_its_name_is_hidden() -> None:
+    for place in list_places(is_open=True):
+        message = make_message(place)
+        words = set(re.sub(r"\[n\]", "", place).split("."))
+        if words.isdisjoint(HIDDEN_MEMBERS | PERSONAL_MEMBERS):
+            assert mask_members(json.dumps(message).encode()) == message, place
+
+
+def test_details_that_no_row_describes_are_hidden() -> None:
+    body = b'{"details": {"odd": "Jane", "cart": [{"odd": "Jane"}, "Jane"], "acceptor": "Jane"}}'
+
+    assert mask_members(body) == {"details": {"odd": MASK, "cart": [{"odd": MASK}, MASK], "acceptor": MASK}}
 
 
 @pytest.mark.parametrize("value", ["4200000000000000", 4200000000000000, None, True])

@@ -16,7 +16,6 @@ from tollgate.connectors import acquiring, card, redirect
 from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.connectors.table import get_connector
 from tollgate.payments.accounts import BankAccount, VirtualAccount
-from tollgate.payments.order import Customer, Details
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.values import Money, Secret
 from unit.connectors.samples import ATTEMPT, CAPTURE, ORDER, ORIGINAL
@@ -69,7 +68,7 @@ def test_every_brand_with_a_page_is_spoken_for_by_this_connector() -> None:
 
 
 def test_a_session_says_what_the_provider_needs_and_nothing_of_ours() -> None:
-    order = replace(WALLET_ORDER, account=BANK, details=Details(customer=Customer(given_name="Jane")))
+    order = replace(WALLET_ORDER, account=BANK, echo={"customer.givenName": "Jane", "merchantMemo": "ours alone"})
 
     request, _ = run(redirect.charge(order, ATTEMPT, APPROVED_CODE, back_url="https://gate/back"), b"")
 

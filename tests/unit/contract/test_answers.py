@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog.parameters.names import resolve
+from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.results import get_result
-from tollgate.contract.answers import Envelope, answer_payment, answer_refusal, nest_fields, render_payment
+from tollgate.contract.answers import Envelope, answer_payment, answer_refusal, render_payment
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.payment import Payment, State
 from tollgate.values import ChannelId, Fault, InvalidParameters, MerchantId, Money, PaymentId, Refusal, TooMany

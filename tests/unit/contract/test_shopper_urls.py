@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.contract import shopper_urls
-from tollgate.contract.answers import nest_fields
 from tollgate.values import PaymentId, Secret
 from unit.payments.samples import make_payment
 

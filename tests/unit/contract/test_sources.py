@@ -13,7 +13,7 @@ from tollgate.contract.fields import read_fields
 from tollgate.contract.orders import read_order
 from tollgate.payments.accounts import BankAccount, CardAccount, CardSummary, Instrument, TokenAccount
 from tollgate.payments.merchants import Channel, Creditor
-from tollgate.payments.order import InitialDetails, Order, Sequence
+from tollgate.payments.order import Order, Sequence
 from tollgate.payments.registration import InitialPayment
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Secret
 from unit.contract.registration_samples import REGISTRATION_ID, make_registered
@@ -101,11 +101,13 @@ def test_a_repeat_carries_the_ids_of_the_first_payment_to_the_acquirer_by_their_
 
     order = read(ALONE, CARD, initial=initial)
 
-    assert order.details.initial_payment == InitialDetails(
-        amount=Money(990, "EUR"), connector_tx_id1="a", connector_tx_id3="c"
-    )
-    assert read({}, CARD, initial=initial).details.initial_payment is None
-    assert read({**ALONE, REFERENCE: "OWN"}, CARD, initial=initial).details.initial_payment is None
+    assert {name: text for name, text in order.echo.items() if name.startswith("recurringMigration.")} == {
+        "recurringMigration.amount": "9.90",
+        "recurringMigration.connectorTxId1": "a",
+        "recurringMigration.connectorTxId3": "c",
+    }
+    for other in (read({}, CARD, initial=initial), read({**ALONE, REFERENCE: "OWN"}, CARD, initial=initial)):
+        assert not any(name.startswith("recurringMigration.") for name in other.echo)
 
 
 def test_a_reference_that_the_merchant_names_is_the_one_that_is_sent() -> None:
@@ -120,7 +122,7 @@ def test_an_older_word_alone_carries_the_reference_too() -> None:
     standing = read({"recurringType": "REPEATED"}, CARD).details.standing_instruction
 
     assert standing is not None
-    assert (standing.mode, standing.source, standing.initial_transaction_id) == ("REPEATED", "MIT", "SCHEME1")
+    assert (standing.source, standing.initial_transaction_id) == ("MIT", "SCHEME1")
 
 
 def test_one_click_without_any_word_is_a_payment_like_any_other() -> None:

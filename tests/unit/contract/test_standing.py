@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
+from tollgate.catalog.series import translate_older
 from tollgate.contract.standing import (
     begins_series,
     describe_initial,
@@ -15,7 +16,6 @@ from tollgate.contract.standing import (
     read_sequence,
     render_series_reference,
     select_series_fields,
-    translate_older,
 )
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.payments.order import Sequence, StandingInstruction
@@ -27,6 +27,7 @@ from unit.payments.samples import make_payment
 
 MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
 REFERENCE = "standingInstruction.initialTransactionId"
+COUNT = "standingInstruction.numberOfInstallments"
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
 TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK")
 FIRST_ID, THIRD_ID = "recurringMigration.connectorTxId1", "recurringMigration.connectorTxId3"
@@ -40,17 +41,12 @@ SPELLINGS = [
 ]
 
 
-def read_newer(values: dict[str, str]) -> StandingInstruction | None:
-    said = StandingInstruction(mode=values.get(MODE), source=values.get(SOURCE), type=values.get(TYPE))
-    return None if said == StandingInstruction() else said
-
-
 # ---- two spellings ----
 
 
 @pytest.mark.parametrize(("older", "newer"), SPELLINGS)
 def test_an_older_word_means_its_newer_ones(older: dict[str, str], newer: dict[str, str]) -> None:
-    assert translate_older(None, older) == read_newer(newer)
+    assert translate_older(older) == {**older, **newer}
 
 
 @pytest.mark.parametrize(("older", "newer"), SPELLINGS)
@@ -75,44 +71,37 @@ def test_newer_words_beside_an_older_one_count_wherever_either_is_read(
     sent = {name: word for name, word in ((MODE, mode), (SOURCE, source)) if word}
     values = {**sent, "recurringType": older}
 
-    received = translate_older(read_newer(sent), values)
+    received = translate_older(values)
 
-    assert received is not None
-    assert mode in (None, received.mode)
-    assert source in (None, received.source)
-    assert is_by_merchant(values) is (received.source == "MIT")
-    assert begins_series(values) is (received.mode == "INITIAL" and received.source != "MIT")
+    assert mode in (None, received[MODE])
+    assert source in (None, received.get(SOURCE))
+    assert is_by_merchant(values) is (received.get(SOURCE) == "MIT")
+    assert begins_series(values) is (received[MODE] == "INITIAL" and received.get(SOURCE) != "MIT")
 
 
 def test_nothing_said_means_nothing() -> None:
-    assert translate_older(None, {}) is None
-    assert translate_older(None, {"recurringType": "SOMETHING"}) is None
-    sent = StandingInstruction(mode="INITIAL")
-    assert translate_older(sent, {}) is sent
+    for sent in ({}, {"recurringType": "SOMETHING"}, {MODE: "INITIAL"}):
+        assert translate_older(sent) == sent
 
 
 def test_an_older_count_makes_a_series_one_of_instalments() -> None:
     counted = {"recurringType": "INITIAL", "recurring.numberOfInstallments": "3"}
 
-    received = translate_older(None, counted)
+    received = translate_older(counted)
 
-    assert received == StandingInstruction(mode="INITIAL", source="CIT", type="INSTALLMENT", number_of_installments="3")
+    assert received == {**counted, MODE: "INITIAL", SOURCE: "CIT", TYPE: "INSTALLMENT", COUNT: "3"}
 
 
 def test_an_older_count_alone_begins_no_series() -> None:
-    assert translate_older(None, {"recurring.numberOfInstallments": "5"}) == StandingInstruction(
-        number_of_installments="5"
-    )
+    counted = {"recurring.numberOfInstallments": "5"}
+
+    assert translate_older(counted) == {**counted, COUNT: "5"}
 
 
 def test_a_newer_count_and_a_newer_type_are_not_overruled() -> None:
-    sent = StandingInstruction(type="UNSCHEDULED", number_of_installments="12")
+    sent = {TYPE: "UNSCHEDULED", COUNT: "12", "recurringType": "REPEATED", "recurring.numberOfInstallments": "3"}
 
-    received = translate_older(sent, {"recurringType": "REPEATED", "recurring.numberOfInstallments": "3"})
-
-    assert received == StandingInstruction(
-        mode="REPEATED", source="MIT", type="UNSCHEDULED", number_of_installments="12"
-    )
+    assert translate_older(sent) == {**sent, MODE: "REPEATED", SOURCE: "MIT"}
 
 
 # ---- who began it ----
@@ -127,7 +116,7 @@ def test_what_a_merchant_does_alone_begins_no_series() -> None:
 
 @pytest.mark.parametrize("account", [CARD, TOKEN])
 def test_a_merchant_alone_charges_no_card_that_nobody_left_here(account: Instrument) -> None:
-    alone = StandingInstruction(source="MIT", mode="REPEATED")
+    alone = StandingInstruction(source="MIT")
 
     assert find_series_objection(alone, account, None) == "100.150.300"
     assert find_series_objection(alone, account, make_registered(account)) is None
@@ -141,7 +130,7 @@ def test_only_cards_and_their_tokens_need_an_earlier_payment(account: Instrument
     assert find_series_objection(StandingInstruction(source="MIT"), account, None) is None
 
 
-@pytest.mark.parametrize("standing", [None, StandingInstruction(), StandingInstruction(source="CIT", mode="REPEATED")])
+@pytest.mark.parametrize("standing", [None, StandingInstruction(), StandingInstruction(source="CIT")])
 def test_with_the_shopper_present_nothing_has_to_be_named(standing: StandingInstruction | None) -> None:
     assert find_series_objection(standing, CARD, None) is None
 

@@ -13,6 +13,7 @@ from tollgate.catalog.parameters.row import (
     Use,
     mount,
     plain,
+    sent,
 )
 from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES, PAYMENT_TYPES, Reconciliation
 from tollgate.catalog.shape import BOOLEAN, CURRENCY, DATE, RETURN_URL, URL, Between, choice, number, pattern, text
@@ -29,8 +30,8 @@ BASIC = mount(
             note="What is processed; taxes and shipping are already in it",
             use=Use.ONE_PAYMENT,
         ),
-        plain("taxAmount", AMOUNT, CONDITIONAL, note="Tax contained in the amount"),
-        plain("discountAmount", AMOUNT, note="Discount on the whole invoice"),
+        plain("taxAmount", AMOUNT, CONDITIONAL, note="Tax contained in the amount", to=sent(iso8583="48.05")),
+        plain("discountAmount", AMOUNT, note="Discount on the whole invoice", to=sent()),
         plain("currency", CURRENCY, REQUIRED, note="Currency of the amount", use=Use.ONE_PAYMENT),
         plain(
             "paymentBrand",
@@ -49,7 +50,7 @@ BASIC = mount(
             note="Type for one brand, at the creation of a checkout only",
             use=Use.CHECKOUT,
         ),
-        plain("descriptor", text(1, 127), note="Text for the shopper's statement"),
+        plain("descriptor", text(1, 127), note="Text for the shopper's statement", to=sent("", stripe="description")),
         plain(
             "merchantTransactionId",
             MERCHANT_REFERENCE,
@@ -57,11 +58,12 @@ BASIC = mount(
             note="The merchant's own reference",
             holds_code=True,
             use=Use.REGISTRATION,
+            to=sent(iso8583="48.01", stripe="metadata[merchantTransactionId]"),
         ),
         plain(
             "merchantInvoiceId",
             MERCHANT_REFERENCE,
-            note="Invoice number, not sent onward",
+            note="Invoice number, for reports only",
             holds_code=True,
             use=Use.REGISTRATION,
         ),
@@ -70,21 +72,40 @@ BASIC = mount(
             "transactionCategory",
             pattern("[a-zA-Z0-9]{0,32}", 0, 32),
             note="EC, MO, TO, PO, PM or MOTO: how the order was placed",
+            use=Use.CHAIN,
+            to=sent(iso8583="48.04", stripe="payment_method_options[card][moto]"),
         ),
         plain("sequence", choice("FINAL"), note="Marks the last capture, reversal or refund", use=Use.ONE_PAYMENT),
-        plain("numberOfCaptures", number(1, 98), note="How many partial captures may come"),
-        plain("promotionCode", pattern("[A-Za-z0-9]{0,15}", 0, 15), note="One code per order"),
-        plain("locale", text(1, 10), note="Language and region"),
-        plain("transactionPurposeCode", text(1, 12), note="Purpose of a money transfer"),
-        plain("integrationType", text(1, 10)),
-        plain("transactionBai", text(1, 2), note="Business application id of a direct transfer"),
-        plain("transactionTti", text(1, 3), note="Transaction type identifier of a send service"),
+        plain("numberOfCaptures", number(1, 98), note="How many partial captures may come", to=sent()),
+        plain("promotionCode", pattern("[A-Za-z0-9]{0,15}", 0, 15), note="One code per order", to=sent()),
+        plain("locale", text(1, 10), note="Language and region", to=sent()),
+        plain("transactionPurposeCode", text(1, 12), note="Purpose of a money transfer", to=sent("purpose_code")),
+        plain("integrationType", text(1, 10), note="How the shop is connected; answered and reported"),
+        plain(
+            "transactionBai",
+            text(1, 2),
+            note="Business application id of a direct transfer",
+            to=sent("business_application_id"),
+        ),
+        plain(
+            "transactionTti",
+            text(1, 3),
+            note="Transaction type identifier of a send service",
+            to=sent("transaction_type_id"),
+        ),
         plain(
             "transactionProcessingCode",
             choice("PURCHASE", "FUNDING", "PAYMENT"),
             note="PURCHASE by default",
         ),
-        plain("lifecycleId", text(1, 35), note="Ties an authorisation to what follows it", holds_code=True),
+        plain(
+            "lifecycleId",
+            text(1, 35),
+            note="Ties an authorisation to what follows it",
+            holds_code=True,
+            use=Use.CHAIN,
+            to=sent(iso8583="48.02", stripe="metadata[lifecycleId]"),
+        ),
         plain(
             "referenceUuid",
             text(1, 32),
@@ -142,7 +163,7 @@ ASYNC = mount(
 FOREX = mount(
     "forex",
     (
-        plain("amount", AMOUNT, CONDITIONAL, note="Amount the shopper was shown"),
+        plain("amount", AMOUNT, CONDITIONAL, note="Amount the shopper was shown", to=sent("forex")),
         plain("currency", CURRENCY, CONDITIONAL, note="Currency the shopper was shown"),
     ),
 )

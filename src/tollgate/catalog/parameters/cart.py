@@ -3,7 +3,19 @@ How many there may be is a limit and a rule.
 """
 
 from tollgate.catalog import shape
-from tollgate.catalog.parameters.row import AMOUNT, CONDITIONAL, EXACT_AMOUNT, OPEN, Parameter, mount, plain, several
+from tollgate.catalog.parameters.row import (
+    AMOUNT,
+    CONDITIONAL,
+    EXACT_AMOUNT,
+    NOT_SENT,
+    OPEN,
+    Parameter,
+    Use,
+    mount,
+    plain,
+    sent,
+    several,
+)
 
 _ITEM_TYPES = ("PHYSICAL", "DIGITAL", "MIXED", "ANONYMOUS_DONATION", "AUTHORITIES_PAYMENT")
 _PERCENTAGE = shape.pattern(
@@ -35,7 +47,7 @@ CART_ITEMS = mount(
         plain("description", shape.text(1, 2048), CONDITIONAL),
         plain("type", shape.choice(*_ITEM_TYPES), CONDITIONAL),
         plain("quantity", shape.pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, holds_code=True),
-        plain("currency", shape.CURRENCY, CONDITIONAL),
+        plain("currency", shape.CURRENCY, CONDITIONAL, note="Currency of the item's amounts", to=NOT_SENT),
         plain("price", EXACT_AMOUNT, CONDITIONAL, note="Per unit, with tax and discount"),
         plain("totalAmount", EXACT_AMOUNT, CONDITIONAL),
         plain("taxAmount", EXACT_AMOUNT, CONDITIONAL, note="Per unit"),
@@ -58,7 +70,8 @@ CART_ITEMS = mount(
         plain("itemNumber", shape.number(1, 999), note="Line of the invoice"),
         plain("deliveryDate", shape.DATE),
     ),
-) + mount("cart.items[n].recipient", _RECIPIENT)
+    details="cart[n]",
+) + mount("cart.items[n].recipient", _RECIPIENT, details="cart[n].recipient")
 
 CART_PAYMENTS = mount(
     "cart.payments[n]",
@@ -66,10 +79,11 @@ CART_PAYMENTS = mount(
         *several("name brand", shape.text(1, 255), secrecy=OPEN),
         *several("type", shape.choice("GIFTCARD", "PROMOTION"), secrecy=OPEN),
         *several("amount", AMOUNT, secrecy=OPEN),
-        *several("currency", shape.CURRENCY, secrecy=OPEN),
+        plain("currency", shape.CURRENCY, note="Currency of the amount", to=NOT_SENT),
         *several("status", shape.choice("pending", "authorized", "captured"), secrecy=OPEN),
         *several("primary", shape.BOOLEAN, secrecy=OPEN),
     ),
+    details="cart_payments[n]",
 )
 
 _LEG = (
@@ -106,7 +120,30 @@ AIRLINE = (
             ),
             *several("bookingRefNum agentCode", shape.text(1, 255), CONDITIONAL, holds_code=True),
         ),
+        use=Use.CHAIN,
+        details="airline",
+        to={"bookingRefNum": sent(iso8583="48.60")},
     ),
-    *mount("airline.passengers[n]", _PASSENGER),
-    *mount("airline.passengers[n].legs[n]", _LEG),
+    *mount(
+        "airline.passengers[n]",
+        _PASSENGER,
+        use=Use.CHAIN,
+        details="airline.passengers[n]",
+        to={"ticketNumber": sent(iso8583="48.61[n]"), "name": sent(iso8583="48.62[n]")},
+    ),
+    *mount(
+        "airline.passengers[n].legs[n]",
+        _LEG,
+        use=Use.CHAIN,
+        details="airline.passengers[n].legs[n]",
+        to={
+            "carrierCode": sent(iso8583="48.63[n][n]"),
+            "flightNumber": sent(iso8583="48.64[n][n]"),
+            "departureAirport": sent(iso8583="48.65[n][n]"),
+            "arrivalAirport": sent(iso8583="48.66[n][n]"),
+            "departureDate": sent(iso8583="48.67[n][n]"),
+            "classOfService": sent(iso8583="48.68[n][n]"),
+            "fareBasis": sent(iso8583="48.69[n][n]"),
+        },
+    ),
 )

@@ -183,6 +183,24 @@ def _resolve_holes(name: str) -> Resolved | Fault | None:
     return Resolved(parameter, canonical)
 
 
+def fill_holes(place: str, name: str) -> str:
+    """Puts the indices and keys of a canonical name into the holes of a place, in their order."""
+    contents = iter(_BRACKETS.findall(name))
+    return _TEMPLATE_HOLE.sub(lambda _: f"[{next(contents)}]", place)
+
+
+@lru_cache(NAMES_KEPT)
+def find_currency_name(name: str) -> str | None:
+    """Returns the parameter that names the currency of a forwarded amount, whether or not it exists or was sent.
+
+    An amount without one is in the currency of the payment. None means that the name is not that of such an amount.
+    """
+    resolved = resolve(name)
+    if not isinstance(resolved, Resolved) or not (resolved.parameter.is_amount and resolved.parameter.to):
+        return None
+    return f"{name.rpartition('.')[0]}.currency"
+
+
 def _without_quotes(match: re.Match[str]) -> str:
     content = match[1]
     if len(content) >= 2 and content[0] == content[-1] and content[0] in "\"'":

@@ -2,6 +2,8 @@
 The rows of the customer are mounted a second time for shipping.
 """
 
+from dataclasses import replace
+
 from tollgate.catalog.parameters import row
 from tollgate.catalog.shape import BOOLEAN, COUNTRY3, DATE, RECENT_DATE, choice, digits, number, pattern, text
 
@@ -52,9 +54,17 @@ _CUSTOMER = (
         choice("IDCARD", "PASSPORT", "TAXSTATEMENT"),
         row.CONDITIONAL,
         note="Together with identificationDocId",
+        use=row.Use.IF_NEEDED,
+        to=row.TO_PROVIDERS,
     ),
     row.Parameter(
-        "identificationDocId", text(8, 64), row.CONDITIONAL, note="Together with identificationDocType", holds_code=True
+        "identificationDocId",
+        text(8, 64),
+        row.CONDITIONAL,
+        note="Together with identificationDocType",
+        holds_code=True,
+        use=row.Use.IF_NEEDED,
+        to=row.TO_PROVIDERS,
     ),
     row.Parameter("ip", text(1, 255), note="Address the shopper came from", holds_code=True, use=row.Use.NOT_FORM),
     row.Parameter("merchantReference", text(1, 255)),
@@ -62,19 +72,39 @@ _CUSTOMER = (
     row.Parameter("language", pattern("[A-Z]{2}", 2, 2)),
     row.Parameter("category", choice("INDIVIDUAL", "COMPANY")),
     row.Parameter("status", choice("NEW", "EXISTING")),
-    row.Parameter("browserFingerprint.id", text(1, 255)),
-    row.Parameter("browserFingerprint.value", text(1, 4096)),
-    *_BROWSER,
-    row.Parameter("app.deviceId", text(1, 40)),
+    # What identifies a device goes to the directory server or to nobody, whatever the rest of the group does.
+    row.Parameter("browserFingerprint.id", text(1, 255), to=row.NOT_SENT),
+    row.Parameter("browserFingerprint.value", text(1, 4096), to=row.NOT_SENT),
+    *(replace(each, to=row.NOT_SENT) for each in _BROWSER),
+    row.Parameter("app.deviceId", text(1, 40), to=row.NOT_SENT),
 )
 
 CUSTOMERS = (
-    *row.mount("customer", _CUSTOMER, use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION),
+    *row.mount(
+        "customer",
+        _CUSTOMER,
+        use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION,
+        details="customer",
+        to={
+            "merchantCustomerId": row.sent(iso8583="48.03", stripe="metadata[merchantCustomerId]"),
+            "givenName": row.sent(stripe="billing_details[name]"),
+            "surname": row.sent(stripe="billing_details[name]"),
+            "phone": row.sent(stripe="billing_details[phone]"),
+            "email": row.sent(stripe="receipt_email"),
+        },
+    ),
     *row.mount(
         "shipping.customer",
         _CUSTOMER,
         without=("browserFingerprint.", "browser.deviceId", "app.deviceId"),
         use=row.Use.REGISTRATION,
+        details="shipping.customer",
+        to={
+            "givenName": row.sent(stripe="shipping[name]"),
+            "surname": row.sent(stripe="shipping[name]"),
+            "phone": row.sent(stripe="shipping[phone]"),
+            **dict.fromkeys(("identificationDocType", "identificationDocId"), row.NOT_SENT),
+        },
     ),
 )
 
@@ -103,6 +133,7 @@ SENDER = row.mount(
             "08 mobile money, 09 other",
         ),
     ),
+    details="sender",
 )
 
 RECIPIENT = row.mount(
@@ -118,4 +149,5 @@ RECIPIENT = row.mount(
             ),
         ),
     ),
+    details="recipient",
 )

@@ -43,6 +43,26 @@ _REGION = (
     *row.several("normalized validationStatus", text(1, 255)),
 )
 
+
+def _name_lines(address: str, *, iso8583: bool = False) -> dict[str, row.Places]:
+    """Returns the places of an address that a form has as lines; a number follows its street in the same line."""
+    line1, line2, city, state, postcode, country = (
+        f"{address}[{part}]" for part in ("line1", "line2", "city", "state", "postal_code", "country")
+    )
+    # Issuers verify the street and the postcode of the billing address.
+    street_tag, postcode_tag = ("48.31", "48.30") if iso8583 else ("", "")
+    return {
+        "street1": row.sent(stripe=line1, iso8583=street_tag),
+        "houseNumber1": row.sent(stripe=line1, iso8583=street_tag),
+        "street2": row.sent(stripe=line2),
+        "houseNumber2": row.sent(stripe=line2),
+        "city": row.sent(stripe=city),
+        "state": row.sent(stripe=state),
+        "postcode": row.sent(stripe=postcode, iso8583=postcode_tag),
+        "country": row.sent(stripe=country),
+    }
+
+
 _BILLING = (*_STREET, row.Parameter("city", text(1, 80), row.CONDITIONAL), *_REGION)
 
 _CONTACT = (
@@ -71,8 +91,25 @@ _SHIPPING = (
 )
 
 ADDRESSES = (
-    *row.mount("billing", _BILLING, use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION),
-    *row.mount("shipping", _SHIPPING, use=row.Use.REGISTRATION),
+    *row.mount(
+        "billing",
+        _BILLING,
+        use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION,
+        details="billing",
+        to=_name_lines("billing_details[address]", iso8583=True),
+    ),
+    *row.mount(
+        "shipping",
+        _SHIPPING,
+        use=row.Use.REGISTRATION,
+        details="shipping",
+        to={
+            **_name_lines("shipping[address]"),
+            "cost": row.sent("shipping_cost"),
+            "logisticsProvider": row.sent(stripe="shipping[carrier]"),
+            "trackingNumber": row.sent(stripe="shipping[tracking_number]"),
+        },
+    ),
     *row.mount(
         "merchant.billing",
         (
@@ -81,8 +118,9 @@ ADDRESSES = (
             *_CONTACT,
             *row.several("phone", text(1, 25), holds_code=True),
         ),
+        details="acceptor.billing",
     ),
-    *row.mount("merchant.shipping", _SHIPPING),
+    *row.mount("merchant.shipping", _SHIPPING, details="acceptor.shipping"),
 )
 
 CORPORATE = row.mount(
@@ -100,4 +138,6 @@ CORPORATE = row.mount(
         row.Parameter("fax", digits(1, 25), lenient=text(1, 25), holds_code=True),
         row.Parameter("vatId", text(1, 255), holds_code=True),
     ),
+    details="corporate",
+    to={"purchase": row.sent(iso8583="48.50"), "name": row.sent(iso8583="48.51"), "vatId": row.sent(iso8583="48.52")},
 )

@@ -3,7 +3,7 @@ When a schedule is due is not computed here.
 """
 
 from tollgate.catalog import shape
-from tollgate.catalog.parameters.row import CONDITIONAL, OPEN, REQUIRED, Use, mount, plain, several
+from tollgate.catalog.parameters.row import CONDITIONAL, NOT_SENT, OPEN, REQUIRED, Use, mount, plain, sent, several
 
 STANDING_INSTRUCTION = mount(
     "standingInstruction",
@@ -29,7 +29,19 @@ STANDING_INSTRUCTION = mount(
             note="Needed when an authorisation names an earlier one",
         ),
     ),
-    use=Use.AUTHENTICATION,
+    use=Use.AUTHENTICATION | Use.CHAIN,
+    details="standing_instruction",
+    to={
+        "mode": sent(iso8583="48.10"),
+        "source": sent(iso8583="48.11"),
+        "type": sent(iso8583="48.12"),
+        "recurringType": sent(iso8583="48.13"),
+        "initialTransactionId": sent(iso8583="48.14"),
+        "frequency": sent(iso8583="48.15"),
+        "expiry": sent(iso8583="48.16"),
+        "numberOfInstallments": sent(iso8583="48.17"),
+        "industryPractice": sent(iso8583="48.18"),
+    },
 )
 
 OLDER_RECURRING = mount(
@@ -48,11 +60,18 @@ OLDER_RECURRING = mount(
 RECURRING_MIGRATION = mount(
     "recurringMigration",
     (
-        plain("paymentType", shape.choice("DB", "CD", "PA"), REQUIRED, note="Type of the first payment (deprecated)"),
+        plain(
+            "paymentType",
+            shape.choice("DB", "CD", "PA"),
+            REQUIRED,
+            note="Type of the first payment (deprecated)",
+            to=NOT_SENT,
+        ),
         plain("amount", shape.amount(8)),
         plain("requestTimestamp", shape.TIMESTAMP, CONDITIONAL),
         *several("connectorTxId1 connectorTxId2 connectorTxId3", shape.text(1, 128), CONDITIONAL, holds_code=True),
     ),
+    details="initial_payment",
 )
 
 

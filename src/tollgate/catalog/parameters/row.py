@@ -1,10 +1,13 @@
 """The row of a parameter, and how rows are mounted under a prefix. The rows are in the files of the groups."""
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, Flag, auto
 from types import MappingProxyType
+from typing import TypeAlias
 
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.shape import BOOLEAN, LOOSE_BOOLEAN, RETURN_URL, URL, Shape, amount, exact_amount, pattern, text
 from tollgate.values import Fault
 
@@ -56,10 +59,46 @@ class Use(Flag):
     """It is good for one payment, for one day, or while a shopper is present, so a schedule does not repeat it."""
     AUTHENTICATION = auto()
     """It may change whether and how the shopper is authenticated."""
+    CHAIN = auto()
+    """Acquirers need it with every follow-up, so one that does not send it takes it from the first payment."""
+    IF_NEEDED = auto()
+    """It is forwarded for brands that need it, and for no others."""
 
 
 REQUIRED, CONDITIONAL, OPTIONAL = Need
 OPEN, MASK, SEAL, NEVER = Secrecy
+
+Places: TypeAlias = Mapping[ConnectorName, str]
+"""Where a value goes, for each connector to which it is forwarded. Holes such as `[n]` are filled as in its name.
+
+The place is a path in the `details` of a JSON message (`json`, `redirect`), a data element, a part of one or a tag of
+the private data (`iso8583`: `18`, `43.1`, `48.01`), or the name of a form field (`stripe`).
+"""
+
+OWN = "="
+"""Stands for the parameter's own name in snake case, under the path of its group."""
+
+
+def sent(details: str = OWN, *, iso8583: str = "", stripe: str = "") -> Places:
+    """Returns the places of a value that both JSON protocols have at the same path; an empty place is none."""
+    return {
+        ConnectorName.JSON: details,
+        ConnectorName.REDIRECT: details,
+        ConnectorName.ISO8583: iso8583,
+        ConnectorName.STRIPE: stripe,
+    }
+
+
+NOT_SENT = sent("")
+"""Keeps a row of a forwarded group from every acquirer."""
+TO_PROVIDERS = {ConnectorName.JSON: "", ConnectorName.REDIRECT: OWN}
+"""Forwards a row of a group to the providers of redirect brands only."""
+
+_CAPITAL = re.compile("[A-Z]")
+
+
+def to_snake_case(name: str) -> str:
+    return _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +119,12 @@ class Parameter:
     holds_code: bool = False
     """Its digits are a number of another kind, such as a reference or a phone, and never a card number."""
     use: Use = Use.NONE
+    to: Places = field(default_factory=dict, hash=False)
+    """Where its value goes; a value without a place is not forwarded."""
+
+    @property
+    def is_amount(self) -> bool:
+        return self.shape in _AMOUNTS
 
     def shape_for(self, *, is_lenient: bool) -> Shape:
         return self.lenient if is_lenient and self.lenient is not None else self.shape
@@ -112,15 +157,13 @@ LETTERS_CITY = pattern(
 )
 
 _LOOSE_AMOUNT = amount(12)
-_CODES = frozenset({AMOUNT, EXACT_AMOUNT, amount(8), amount(9), PHONE, LONG_PHONE, RECIPIENT_PHONE, URL, RETURN_URL})
+_AMOUNTS = frozenset({AMOUNT, EXACT_AMOUNT, amount(8), amount(9)})
+_CODES = _AMOUNTS | {PHONE, LONG_PHONE, RECIPIENT_PHONE, URL, RETURN_URL}
 """The digits in these shapes are never a card number."""
 
 RELAXED: Mapping[Shape, Shape] = MappingProxyType(
     {
-        AMOUNT: _LOOSE_AMOUNT,
-        EXACT_AMOUNT: _LOOSE_AMOUNT,
-        amount(8): _LOOSE_AMOUNT,
-        amount(9): _LOOSE_AMOUNT,
+        **dict.fromkeys(_AMOUNTS, _LOOSE_AMOUNT),
         BOOLEAN: LOOSE_BOOLEAN,
         MERCHANT_REFERENCE: text(1, 255),
         PHONE: text(1, 25),
@@ -144,16 +187,24 @@ def plain(
     lenient: Shape | None = None,
     holds_code: bool = False,
     use: Use = Use.NONE,
+    to: Places = MappingProxyType({}),
 ) -> Parameter:
     """Makes the row of a parameter whose value may be stored, echoed and logged."""
-    return Parameter(name, shape, need, OPEN, lenient, note, holds_code=holds_code, use=use)
+    return Parameter(name, shape, need, OPEN, lenient, note, holds_code=holds_code, use=use, to=to)
 
 
 def several(
-    names: str, shape: Shape, need: Need = OPTIONAL, secrecy: Secrecy = MASK, *, holds_code: bool = False
+    names: str,
+    shape: Shape,
+    need: Need = OPTIONAL,
+    secrecy: Secrecy = MASK,
+    *,
+    holds_code: bool = False,
+    use: Use = Use.NONE,
+    to: Places = MappingProxyType({}),
 ) -> tuple[Parameter, ...]:
     """Makes rows that differ in nothing but their name."""
-    return tuple(Parameter(name, shape, need, secrecy, holds_code=holds_code) for name in names.split())
+    return tuple(Parameter(name, shape, need, secrecy, holds_code=holds_code, use=use, to=to) for name in names.split())
 
 
 def mount(
@@ -163,10 +214,19 @@ def mount(
     *,
     holds_code: bool = False,
     use: Use = Use.NONE,
+    details: str | None = None,
+    to: Mapping[str, Places] = MappingProxyType({}),
 ) -> tuple[Parameter, ...]:
-    """Puts rows under a prefix; `without` names rows, or branches ending in a dot, that are not offered there."""
+    """Puts rows under a prefix; `without` names rows, or branches ending in a dot, that are not offered there.
+
+    details: the path under which JSON messages have the rows; None if only rows with places of their own are sent.
+    to: places of single rows, by their names under this prefix.
+    """
     left_out = tuple(without)
     branches = tuple(name for name in left_out if name.endswith("."))
+    mounted = tuple(row for row in rows if row.name not in left_out and not row.name.startswith(branches))
+    if unknown := to.keys() - {row.name for row in mounted}:
+        raise ValueError(f"{prefix} has no {', '.join(sorted(unknown))}")
     return tuple(
         replace(
             row,
@@ -176,7 +236,17 @@ def mount(
             ignored_beside=f"{prefix}.{row.ignored_beside}" if row.ignored_beside else "",
             holds_code=holds_code or row.holds_code or row.shape in _CODES,
             use=row.use | use,
+            to=_choose_places(row, details, to.get(row.name, {})),
         )
-        for row in rows
-        if row.name not in left_out and not row.name.startswith(branches)
+        for row in mounted
     )
+
+
+def _choose_places(row: Parameter, details: str | None, more: Places) -> Places:
+    own = to_snake_case(row.name)
+    places = {**({} if details is None else sent()), **row.to, **more}
+    return {
+        connector: place if place != OWN else f"{details}.{own}" if details else own
+        for connector, place in places.items()
+        if place
+    }
