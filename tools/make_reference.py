@@ -47,8 +47,15 @@ def describe_parameter(row: Parameter) -> tuple[str, ...]:
         row.need.value,
         row.secrecy.value + (", code" if row.holds_code else ""),
         code(row.lenient.notation) if row.lenient else "",
+        describe_places(row),
         row.note,
     )
+
+
+def describe_places(row: Parameter) -> str:
+    """Lists the places of a value, each with the connectors that have it there."""
+    connectors = {place: [name for name, other in row.to.items() if other == place] for place in row.to.values()}
+    return "; ".join(f"{', '.join(names)}: {code(place)}" for place, names in connectors.items())
 
 
 def render_parameters() -> str:
@@ -59,11 +66,13 @@ def render_parameters() -> str:
         "",
         "*Secrecy*: open values are logged and echoed, mask values are echoed to their owner only, seal values are",
         "stored encrypted, never values are not stored; a run of digits in a *code* is never taken for a card number.",
-        "*Lenient* is the format on a lenient channel, if it differs.",
+        "*Lenient* is the format on a lenient channel, if it differs. *Forwarded* says where the value goes, by",
+        "connector: a path in the `details` of a JSON message, a data element of ISO 8583 or a tag of element 48, or a",
+        "form field; other values are not forwarded.",
         "",
     ]
     aliases = table(("alias", "stands for"), ((code(alias), code(name)) for alias, name in ALIASES.items()))
-    head = ("parameter", "format", "need", "secrecy", "lenient", "note")
+    head = ("parameter", "format", "need", "secrecy", "lenient", "forwarded", "note")
     groups = (
         line
         for group, rows in groupby(PARAMETERS.values(), key=lambda row: row.group)

@@ -21,6 +21,8 @@ ROOTS = frozenset(re.split(r"[.\[]", full_name)[0] for full_name in PARAMETERS)
 SEGMENTS = frozenset(word for full_name in PARAMETERS for word in re.split(r"[.\[\]]+", full_name))
 """These are parts of longer names, the members of a nested answer."""
 
+PLACES = frozenset(place for row in PARAMETERS.values() for place in row.to.values())
+
 
 def is_dotted_spelling(text: str) -> bool:
     return DOTTED.fullmatch(text) is not None and re.split(r"[.\[]", text)[0] in ROOTS
@@ -28,11 +30,11 @@ def is_dotted_spelling(text: str) -> bool:
 
 @cache
 def is_known(text: str) -> bool:
-    """A parameter, the beginning of some (a mount), or a field that only answers have."""
+    """A parameter, the beginning of some (a mount), a field that only answers have, or a place in a message."""
     found = resolve(text)
     if (found is not None and not isinstance(found, Fault)) or text in PARAMETERS or text in ANSWER_FIELDS:
         return True
-    return any(full_name.startswith((text + ".", text + "[")) for full_name in PARAMETERS)
+    return any(full_name.startswith((text + ".", text + "[")) for full_name in (*PARAMETERS, *PLACES))
 
 
 def find_spoken(tree: ast.Module) -> Iterator[Offence]:

@@ -168,7 +168,7 @@ _ENDING = (
     RESULT,
     Member("resultDetails", OBJECT, "What the acquirer answered, by its own names", _SOMETIMES),
     _CARD,
-    *_repeat("taxAmount", "transactionCategory", "recurringType", "lifecycleId"),
+    *_repeat("taxAmount", "transactionCategory", "recurringType", "lifecycleId", "integrationType"),
     make_echo("customer", "The shopper, as sent"),
     make_echo("billing", "The billing address, as sent"),
     make_echo("shipping", "The shipping address, as sent"),
@@ -182,7 +182,9 @@ _ENDING = (
     Member("customParameters", OBJECT, "The merchant's own data, as sent", _SOMETIMES),
     _REDIRECT,
 )
-_RISK = Member("risk", OBJECT, "The outcome of the risk check", _ALWAYS, (Member("score", TEXT),))
+_RISK = msgspec.structs.replace(
+    make_echo("risk", "What was sent for the risk check, and its outcome", Member("score", TEXT)), is_always=True
+)
 _MONEY = (
     Member("amount", TEXT, "The amount, such as 92.00"),
     Member("currency", TEXT, "Its currency"),

@@ -45,7 +45,7 @@ class FollowUpMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     is_final: bool = False
     """Nothing of its type follows that transaction any more."""
     details: dict[str, Any] | None = None
-    """What the merchant sent with it, and what acquirers need of the first payment; the same as in a charge."""
+    """The same as in a charge: what was sent with it, and what acquirers need of the first payment."""
 
 
 class KeyMessage(msgspec.Struct, frozen=True, omit_defaults=True):

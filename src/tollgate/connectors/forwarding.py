@@ -1,4 +1,4 @@
-"""What is forwarded to acquirers: the values of a payment at the places that the rows of its parameters name.
+"""The values that are forwarded to acquirers, at the places that the rows of their parameters name.
 
 How a protocol writes the value at a place is defined by its connector.
 """

@@ -27,6 +27,7 @@ _ECHOED = (
     "transactionCategory",
     "recurringType",
     "lifecycleId",
+    "integrationType",
     "customer",
     "billing",
     "shipping",
@@ -39,6 +40,7 @@ _ECHOED = (
     "standingInstruction",
     "customParameters",
     "redirect",
+    "risk",
 )
 _ECHOED_WORDS = frozenset(_ECHOED)
 _find_place = {word: place for place, word in enumerate(_ECHOED)}.__getitem__
@@ -147,7 +149,7 @@ def render_rest(
     if "redirect" in body:
         # Clients read the list without asking whether it is there.
         body["redirect"].setdefault("parameters", [])
-    body["risk"] = {"score": "0"}
+    body.setdefault("risk", {})["score"] = "0"
     return body
 
 

@@ -69,7 +69,7 @@ class StandingInstruction(msgspec.Struct, frozen=True, kw_only=True, omit_defaul
 
 
 class Details(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What rules and authentications read of an order beside its account; absent parts are None."""
+    """The parts of an order that rules and authentications read beside its account; absent ones are None."""
 
     customer: Customer | None = None
     billing: Address | None = None

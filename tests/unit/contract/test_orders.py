@@ -113,6 +113,34 @@ def test_a_simulator_override_on_a_test_host_is_read_by_its_key_or_refused() -> 
     assert len(refused.value.faults) == 2
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "taxAmount",
+        "shipping.cost",
+        "cart.items[3].shipping",
+        "cart.payments[0].amount",
+        "airline.totalTaxAmount",
+        "airline.passengers[0].legs[1].fareAmount",
+        "merchant.shipping.cost",
+    ],
+)
+def test_every_forwarded_amount_has_only_fractions_that_its_currency_has(name: str) -> None:
+    yen = {"amount": "500", "currency": "JPY"}
+
+    assert read({**yen, name: "1.50"}).objection == "100.550.303"
+    assert read({**yen, name: "1.00"}).objection is None
+    assert read({name: "1.50"}).objection is None
+
+
+def test_an_amount_beside_a_currency_of_its_own_is_in_that_currency() -> None:
+    in_yen = {"cart.items[7].price": "2.50", "cart.items[7].currency": "JPY"}
+
+    assert read(in_yen).objection == "100.550.303"
+    assert read({**in_yen, "cart.items[7].currency": "USD"}).objection is None
+    assert read({"amount": "500", "currency": "JPY", "risk.amount": "2.50"}).objection is None
+
+
 def test_details_are_typed() -> None:
     details = read({"standingInstruction.expiry": "2030-01-01"}).details
 

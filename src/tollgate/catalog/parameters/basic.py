@@ -232,7 +232,7 @@ REPORTING = mount(
             note="Where an earlier page ended; its filters are sent again, unchanged",
             holds_code=True,
         ),
-        plain("sortValue", choice("SettlementTxDate"), note="What settled transactions are sorted by"),
+        plain("sortValue", choice("SettlementTxDate"), note="What settled transactions are sorted by, always"),
         plain("sortOrder", _ORDER, note="ASC, the oldest first, by default"),
         plain("includeLinkedTransactions", BOOLEAN, note="Show the rest of the chain as well"),
         plain("paymentTypes", _TYPE_LIST, note="Only payments of these types"),

@@ -44,7 +44,7 @@ _REGION = (
 )
 
 
-def _name_lines(address: str, *, iso8583: bool = False) -> dict[str, row.Places]:
+def _make_line_places(address: str, *, iso8583: bool = False) -> dict[str, row.Places]:
     """Returns the places of an address that a form has as lines; a number follows its street in the same line."""
     line1, line2, city, state, postcode, country = (
         f"{address}[{part}]" for part in ("line1", "line2", "city", "state", "postal_code", "country")
@@ -96,7 +96,7 @@ ADDRESSES = (
         _BILLING,
         use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION,
         details="billing",
-        to=_name_lines("billing_details[address]", iso8583=True),
+        to=_make_line_places("billing_details[address]", iso8583=True),
     ),
     *row.mount(
         "shipping",
@@ -104,7 +104,7 @@ ADDRESSES = (
         use=row.Use.REGISTRATION,
         details="shipping",
         to={
-            **_name_lines("shipping[address]"),
+            **_make_line_places("shipping[address]"),
             "cost": row.sent("shipping_cost"),
             "logisticsProvider": row.sent(stripe="shipping[carrier]"),
             "trackingNumber": row.sent(stripe="shipping[tracking_number]"),

@@ -71,6 +71,7 @@ THREE_D_SECURE = (
 RISK = mount(
     "risk",
     (
+        # No acquirer receives these; they are answered and reported.
         *several("channelId serviceId brand", text(1, 255), secrecy=OPEN),
         *several("amount", AMOUNT, secrecy=OPEN),
         *several("orderTimestamp", TIMESTAMP, secrecy=OPEN),

@@ -69,7 +69,7 @@ REQUIRED, CONDITIONAL, OPTIONAL = Need
 OPEN, MASK, SEAL, NEVER = Secrecy
 
 Places: TypeAlias = Mapping[ConnectorName, str]
-"""Where a value goes, for each connector to which it is forwarded. Holes such as `[n]` are filled as in its name.
+"""The place of a value for each connector to which it is forwarded. Holes such as `[n]` are filled as in its name.
 
 The place is a path in the `details` of a JSON message (`json`, `redirect`), a data element, a part of one or a tag of
 the private data (`iso8583`: `18`, `43.1`, `48.01`), or the name of a form field (`stripe`).
@@ -120,7 +120,7 @@ class Parameter:
     """Its digits are a number of another kind, such as a reference or a phone, and never a card number."""
     use: Use = Use.NONE
     to: Places = field(default_factory=dict, hash=False)
-    """Where its value goes; a value without a place is not forwarded."""
+    """The places to which its value goes; a value without a place is not forwarded."""
 
     @property
     def is_amount(self) -> bool:
