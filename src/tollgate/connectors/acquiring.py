@@ -275,30 +275,34 @@ def inquire(dialect: Dialect[_Reply], original: Original, approved_code: str) ->
 
 
 def follow_up(
+    connector: ConnectorName,
     attempt: Payment,
     action: str,
     approved_code: str,
     *,
-    original: Original,  # noqa: ARG001, the acquirer has it under its key
+    original: Original,
     is_final: bool = False,
     simulator_overrides: Mapping[str, str] = {},
 ) -> Exchange:
     """Captures, refunds, reverses or rebills an earlier transaction."""
-    message = make_follow_up(attempt, action, is_final=is_final)
+    details = describe_follow_up(connector, attempt, original.first)
+    message = make_follow_up(attempt, action, is_final=is_final, details=details)
     return perform(ACQUIRER, make_request(FOLLOW_UPS, message, message.key, simulator_overrides), approved_code)
 
 
 def repeat(
+    connector: ConnectorName,
     attempt: Payment,
     action: str,
     approved_code: str,
     *,
-    original: Original,  # noqa: ARG001, the acquirer has it under its key
+    original: Original,
     is_final: bool = False,
     was_accepted: bool = False,
 ) -> Exchange:
     """Finishes a follow-up that stayed silent."""
-    message = make_follow_up(attempt, action, is_final=is_final)
+    details = describe_follow_up(connector, attempt, original.first)
+    message = make_follow_up(attempt, action, is_final=is_final, details=details)
     request = make_request(FOLLOW_UPS, message, message.key)
     return send_again(ACQUIRER, request, approved_code, was_accepted=was_accepted)
 

@@ -93,5 +93,5 @@ def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str 
 
 reverse = partial(acquiring.reverse, acquiring.ACQUIRER)
 inquire = partial(acquiring.inquire, acquiring.ACQUIRER)
-follow_up = acquiring.follow_up
-repeat = acquiring.repeat
+follow_up = partial(acquiring.follow_up, ConnectorName.JSON)
+repeat = partial(acquiring.repeat, ConnectorName.JSON)

@@ -167,8 +167,8 @@ PROVIDER = acquiring.Dialect(
 )
 reverse = partial(acquiring.reverse, PROVIDER)
 inquire = partial(acquiring.inquire, PROVIDER)
-follow_up = acquiring.follow_up
-repeat = acquiring.repeat
+follow_up = partial(acquiring.follow_up, ConnectorName.REDIRECT)
+repeat = partial(acquiring.repeat, ConnectorName.REDIRECT)
 
 
 def _make_verdict(reply: SessionReply, outcome: Outcome, code: str, more: Mapping[str, str] = {}) -> Verdict:
