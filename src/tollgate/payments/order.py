@@ -61,6 +61,7 @@ class Authentication(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class StandingInstruction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    mode: str | None = None
     source: str | None = None
     initial_transaction_id: str | None = None
     frequency: str | None = None

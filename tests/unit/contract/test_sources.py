@@ -122,7 +122,7 @@ def test_an_older_word_alone_carries_the_reference_too() -> None:
     standing = read({"recurringType": "REPEATED"}, CARD).details.standing_instruction
 
     assert standing is not None
-    assert (standing.source, standing.initial_transaction_id) == ("MIT", "SCHEME1")
+    assert (standing.mode, standing.source, standing.initial_transaction_id) == ("REPEATED", "MIT", "SCHEME1")
 
 
 def test_one_click_without_any_word_is_a_payment_like_any_other() -> None:
