@@ -15,7 +15,7 @@ from tollgate.catalog.results import get_result, is_success, make_invalid
 from tollgate.catalog.shape import is_true
 from tollgate.contract import objections
 from tollgate.contract.answers import Answer, Envelope, encode_answer
-from tollgate.contract.details import list_amounts, read_details, spell_address
+from tollgate.contract.details import read_details, spell_address
 from tollgate.contract.fields import Fields, Pairs, is_never_stored
 from tollgate.contract.orders import check_fit, read_simulator_overrides, read_test_mode
 from tollgate.contract.shopper_urls import make_checkout_return_url
@@ -88,10 +88,9 @@ def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bo
 
 
 def _find_money_objection(fields: Fields, money: Money) -> str | None:
-    amounts = list_amounts(fields.values, fields.groups, money.currency)
     return (
         objections.find_amount_objection(fields.values.get("paymentType", ""), money)
-        or objections.find_fraction_objection(amounts)
+        or objections.find_detail_objection(fields.values, money.currency)
         or objections.find_proof_objection(read_details(fields).authentication)
     )
 

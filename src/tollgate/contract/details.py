@@ -2,21 +2,19 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
 
-from tollgate.catalog.parameters.names import PARAMETERS, find_currency_name, first_word
 from tollgate.catalog.postal_codes import find_state_code
 from tollgate.catalog.rule_rows.people import MANDATORY_BROWSER_FIELDS
 from tollgate.catalog.series import translate_older
 from tollgate.contract.fields import Fields
 from tollgate.payments import order
 from tollgate.payments.authentication import Browser
-from tollgate.values import Money, read_hundredths
 
 _Structure = TypeVar("_Structure", bound=msgspec.Struct)
 _Reader = Callable[[str], Any]
@@ -38,7 +36,6 @@ _GROUPS: dict[str, tuple[str, type[msgspec.Struct]]] = {
 _OLDER = frozenset({"recurringType", "recurring"})
 # Details are built only if one of these groups was sent; a plain card payment has none of them.
 _DETAILED = _OLDER | _GROUPS.keys()
-_AMOUNT_WORDS = frozenset(first_word(row.name) for row in PARAMETERS.values() if row.is_amount and row.to)
 
 
 def read_details(fields: Fields) -> order.Details:
@@ -51,16 +48,6 @@ def read_details(fields: Fields) -> order.Details:
         member, structure = _GROUPS[group]
         members[member] = _read_structure(structure, f"{group}.", values)
     return order.Details(**members)
-
-
-def list_amounts(values: Mapping[str, str], groups: frozenset[str], currency: str) -> Iterator[Money]:
-    """Lists the amounts that are forwarded beside that of the payment; `currency` is that of the payment."""
-    if groups.isdisjoint(_AMOUNT_WORDS):
-        return
-    for name, text in values.items():
-        currency_name = find_currency_name(name)
-        if currency_name is not None:
-            yield Money(read_hundredths(text), values.get(currency_name, currency))
 
 
 def read_browser(fields: Fields) -> Browser | None:

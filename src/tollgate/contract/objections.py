@@ -10,12 +10,13 @@ from tollgate.catalog.brands import accepts_number, detect_brand, passes_luhn
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.declines import Facts, find_decline
 from tollgate.catalog.ibans import build_iban, fits_bank, is_in_sepa
+from tollgate.catalog.parameters.names import find_currency_name
 from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.contract.fields import Fields
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Authentication
-from tollgate.values import Money
+from tollgate.values import Money, read_hundredths
 
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
 _BASE64 = re.compile("[A-Za-z0-9+/_-]+={0,2}")
@@ -112,3 +113,12 @@ def find_fraction_objection(amounts: Iterable[Money]) -> str | None:
         if money.hundredths % 100 and CURRENCIES[money.currency].exponent == 0:
             return codes.AMOUNT_MALFORMED
     return None
+
+
+def find_detail_objection(values: Mapping[str, str], currency: str) -> str | None:
+    """Finds such amounts among those that are forwarded beside the one of the payment, whose currency is `currency`."""
+    return find_fraction_objection(
+        Money(read_hundredths(text), values.get(currency_name, currency))
+        for name, text in values.items()
+        if (currency_name := find_currency_name(name)) is not None
+    )

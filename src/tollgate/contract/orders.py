@@ -15,7 +15,7 @@ from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES
 from tollgate.contract import objections, registered
 from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_request
-from tollgate.contract.details import list_amounts, read_details
+from tollgate.contract.details import read_details
 from tollgate.contract.fields import Fields
 from tollgate.contract.standing import find_series_objection, is_by_merchant, read_sequence, select_series_fields
 from tollgate.payments.accounts import CardSummary, Instrument, OpenedCard
@@ -232,7 +232,7 @@ def _find_objection(
 ) -> str | None:
     found = (
         objections.find_amount_objection(payment_type, money)
-        or objections.find_fraction_objection(list_amounts(fields.values, fields.groups, money.currency))
+        or objections.find_detail_objection(fields.values, money.currency)
         or source.objection
         or objections.find_proof_objection(details.authentication)
     )

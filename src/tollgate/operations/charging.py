@@ -6,11 +6,9 @@ Each flow decides itself when to do which.
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.parameters.names import first_word
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.contract.details import list_amounts
 from tollgate.operations import idempotency, network_tokens, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
@@ -151,8 +149,6 @@ async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
 def make_follow_up_request(request: FollowUp, named: Payment) -> chain.FollowUpRequest:
     currency = request.currency or named.money.currency
     money = None if request.amount is None else Money(request.amount, currency)
-    words = frozenset(map(first_word, request.echo))
-    amounts = [*([money] if money else []), *list_amounts(request.echo, words, currency)]
     return chain.FollowUpRequest(
         payment_type=request.payment_type,
         money=money,
@@ -162,7 +158,9 @@ def make_follow_up_request(request: FollowUp, named: Payment) -> chain.FollowUpR
         test_mode=request.test_mode,
         brand=request.brand,
         # Without a currency it is that of the payment, so fractions can only be checked here.
-        objection=request.objection or objections.find_fraction_objection(amounts),
+        objection=request.objection
+        or objections.find_fraction_objection([money] if money else [])
+        or objections.find_detail_objection(request.echo, currency),
     )
 
 
