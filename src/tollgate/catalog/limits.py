@@ -83,6 +83,7 @@ class Limits:
     acquirer_reply_bytes_max: int = 1024 * 1024
     acquirer_sends_max: int = 2
     acquirer_connections_max: int = 100
+    iso8583_message_bytes_max: int = 4096
     notification_timeout_s: float = 10.0
     webhook_timeout_s: float = 30.0
     webhooks_per_merchant_max: int = 50
