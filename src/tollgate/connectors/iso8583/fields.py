@@ -124,33 +124,38 @@ ELEMENTS: Mapping[int, Element] = MappingProxyType({row.number: row for row in _
 
 
 class Tag(StrEnum):
-    """The tags of element 48. Each is followed by three digits, the length of its value."""
+    """The tags of element 48. Each is followed by three digits, the length of its value.
 
-    KEY = "01"
-    ORIGINAL_KEY = "02"
-    REASON = "03"
-    CVV2 = "10"
-    CVV2_RESULT = "11"
-    AVS_RESULT = "12"
-    NUMBER_TYPE = "13"
-    CRYPTOGRAM = "14"
-    WALLET = "15"
-    DTVC = "16"
+    The tags below 70 are places of parameters, and the connector fills some of them by itself; the others are its own.
+    """
+
+    STORED_MODE = "10"
+    STORED_SOURCE = "11"
+    STORED_TYPE = "12"
+    STORED_RECURRING_TYPE = "13"
+    STORED_REFERENCE = "14"
+    STORED_FREQUENCY = "15"
+    STORED_EXPIRY = "16"
+    INSTALLMENTS = "17"
+    INDUSTRY_PRACTICE = "18"
     ECI = "20"
     CAVV = "21"
-    XID = "22"
+    DS_TRANSACTION = "22"
     THREEDS_VERSION = "23"
-    DS_TRANSACTION = "24"
-    ACS_TRANSACTION = "25"
-    THREEDS_STATUS = "26"
-    EXEMPTION = "27"
-    STORED_MODE = "30"
-    STORED_SOURCE = "31"
-    STORED_TYPE = "32"
-    STORED_REFERENCE = "33"
-    INDUSTRY_PRACTICE = "34"
-    INSTALLMENTS = "35"
-    ADVICE = "40"
+    THREEDS_STATUS = "24"
+    EXEMPTION = "25"
+    KEY = "70"
+    ORIGINAL_KEY = "71"
+    ACTION = "72"
+    FINAL = "73"
+    CVV2 = "74"
+    NUMBER_TYPE = "75"
+    CRYPTOGRAM = "76"
+    WALLET = "77"
+    DTVC = "78"
+    CVV2_RESULT = "80"
+    AVS_RESULT = "81"
+    ADVICE = "82"
     WORKING_KEY = "90"
     CHECK_VALUE = "91"
 
@@ -162,35 +167,132 @@ class TagRow:
     secrecy: Secrecy = Secrecy.SHOWN
 
 
+_HIDDEN = Secrecy.HIDDEN
+
 TAGS: Mapping[str, TagRow] = MappingProxyType(
     {
+        "01": TagRow("merchant's reference", 255),
+        "02": TagRow("merchant's reference of the chain", 35),
+        "03": TagRow("merchant's reference of the customer", 255, _HIDDEN),
+        "04": TagRow("category of the transaction", 32),
+        "05": TagRow("tax", 15),
+        Tag.STORED_MODE: TagRow("stored credential: mode", 32),
+        Tag.STORED_SOURCE: TagRow("stored credential: source", 32),
+        Tag.STORED_TYPE: TagRow("stored credential: type", 32),
+        Tag.STORED_RECURRING_TYPE: TagRow("stored credential: kind of series", 32),
+        Tag.STORED_REFERENCE: TagRow("stored credential: first transaction", 255),
+        Tag.STORED_FREQUENCY: TagRow("stored credential: days between payments", 4),
+        Tag.STORED_EXPIRY: TagRow("stored credential: last day", 10),
+        Tag.INSTALLMENTS: TagRow("stored credential: number of instalments", 3),
+        Tag.INDUSTRY_PRACTICE: TagRow("stored credential: industry practice", 32),
+        Tag.ECI: TagRow("electronic commerce indicator", 2),
+        Tag.CAVV: TagRow("3-D Secure authentication value", 255, _HIDDEN),
+        Tag.DS_TRANSACTION: TagRow("directory server's transaction", 255),
+        Tag.THREEDS_VERSION: TagRow("3-D Secure version", 16),
+        Tag.THREEDS_STATUS: TagRow("3-D Secure status", 2),
+        Tag.EXEMPTION: TagRow("exemption from authentication", 2),
+        "30": TagRow("postcode of the billing address", 40, _HIDDEN),
+        "31": TagRow("street of the billing address", 255, _HIDDEN),
+        "40": TagRow("submerchant", 255),
+        "41": TagRow("payment facilitator", 255),
+        "42": TagRow("marketplace", 255),
+        "50": TagRow("purchase of a company", 1),
+        "51": TagRow("company", 255, _HIDDEN),
+        "52": TagRow("company's VAT number", 255, _HIDDEN),
+        "60": TagRow("airline: booking", 255),
+        "61": TagRow("airline: tickets", 255),
+        "62": TagRow("airline: passengers", 255, _HIDDEN),
+        "63": TagRow("airline: carriers", 255),
+        "64": TagRow("airline: flights", 255),
+        "65": TagRow("airline: departures", 255),
+        "66": TagRow("airline: arrivals", 255),
+        "67": TagRow("airline: departure dates", 255),
+        "68": TagRow("airline: classes", 255),
+        "69": TagRow("airline: fares", 255),
         Tag.KEY: TagRow("key of the request", 64),
         Tag.ORIGINAL_KEY: TagRow("key of the original request", 64),
-        Tag.REASON: TagRow("reason of an authorization that names another", 16),
-        Tag.CVV2: TagRow("CVV2", 4, Secrecy.HIDDEN),
+        Tag.ACTION: TagRow("effect on the original", 16),
+        Tag.FINAL: TagRow("last of its kind for the original", 1),
+        Tag.CVV2: TagRow("CVV2", 4, _HIDDEN),
+        Tag.NUMBER_TYPE: TagRow("type of the account number", 32),
+        Tag.CRYPTOGRAM: TagRow("cryptogram", 255, _HIDDEN),
+        Tag.WALLET: TagRow("wallet", 32),
+        Tag.DTVC: TagRow("dynamic token verification code", 32, _HIDDEN),
         Tag.CVV2_RESULT: TagRow("result of the CVV2 check", 1),
         Tag.AVS_RESULT: TagRow("result of the address check", 1),
-        Tag.NUMBER_TYPE: TagRow("type of the account number", 32),
-        Tag.CRYPTOGRAM: TagRow("cryptogram", 128, Secrecy.HIDDEN),
-        Tag.WALLET: TagRow("wallet", 32),
-        Tag.DTVC: TagRow("dynamic token verification code", 32, Secrecy.HIDDEN),
-        Tag.ECI: TagRow("electronic commerce indicator", 2),
-        Tag.CAVV: TagRow("3-D Secure authentication value", 128, Secrecy.HIDDEN),
-        Tag.XID: TagRow("3-D Secure transaction (version 1)", 128, Secrecy.HIDDEN),
-        Tag.THREEDS_VERSION: TagRow("3-D Secure version", 8),
-        Tag.DS_TRANSACTION: TagRow("directory server's transaction", 36),
-        Tag.ACS_TRANSACTION: TagRow("issuer's transaction", 36),
-        Tag.THREEDS_STATUS: TagRow("3-D Secure status", 1),
-        Tag.EXEMPTION: TagRow("exemption from authentication", 32),
-        Tag.STORED_MODE: TagRow("stored credential: mode", 16),
-        Tag.STORED_SOURCE: TagRow("stored credential: source", 8),
-        Tag.STORED_TYPE: TagRow("stored credential: type", 16),
-        Tag.STORED_REFERENCE: TagRow("stored credential: first transaction", 128),
-        Tag.INDUSTRY_PRACTICE: TagRow("stored credential: industry practice", 32),
-        Tag.INSTALLMENTS: TagRow("number of installments", 3),
         Tag.ADVICE: TagRow("merchant advice code", 2),
-        Tag.WORKING_KEY: TagRow("wrapped working key", 128, Secrecy.HIDDEN),
+        Tag.WORKING_KEY: TagRow("wrapped working key", 128, _HIDDEN),
         Tag.CHECK_VALUE: TagRow("check value of the working key", 10),
+    }
+)
+
+RESPONSE_TEXTS: Mapping[str, str] = MappingProxyType(
+    {
+        "00": "approved",
+        "01": "refer to the issuer",
+        "02": "refer to the issuer, special condition",
+        "03": "invalid merchant",
+        "04": "pick up the card",
+        "05": "do not honour",
+        "06": "error",
+        "07": "pick up the card, special condition",
+        "08": "approved, with identification",
+        "10": "approved for a part of the amount",
+        "11": "approved, VIP",
+        "12": "invalid transaction",
+        "13": "invalid amount",
+        "14": "invalid card number",
+        "15": "no such issuer",
+        "19": "enter the transaction again",
+        "21": "no action taken",
+        "25": "the original was not found",
+        "30": "format error",
+        "31": "bank not supported",
+        "32": "completed in part",
+        "33": "expired card, pick up",
+        "34": "suspected fraud, pick up",
+        "36": "restricted card, pick up",
+        "38": "PIN tries exceeded, pick up",
+        "39": "no credit account",
+        "40": "function not supported",
+        "41": "lost card",
+        "43": "stolen card",
+        "46": "closed account",
+        "51": "insufficient funds",
+        "52": "no checking account",
+        "53": "no savings account",
+        "54": "expired card",
+        "55": "incorrect PIN",
+        "57": "transaction not permitted to the cardholder",
+        "58": "transaction not permitted to the terminal",
+        "59": "suspected fraud",
+        "61": "exceeds the limit of amounts",
+        "62": "restricted card",
+        "63": "security violation",
+        "65": "exceeds the limit of frequency",
+        "68": "response received too late",
+        "75": "PIN tries exceeded",
+        "76": "the original was not found",
+        "77": "differs from the original",
+        "78": "blocked, first used",
+        "82": "wrong CVV",
+        "85": "no reason to decline",
+        "87": "approved for the purchase only",
+        "90": "cutoff in process",
+        "91": "issuer not available",
+        "92": "no route to the issuer",
+        "93": "violation of law",
+        "94": "duplicate transmission",
+        "96": "system malfunction",
+        "1A": "authentication of the shopper required",
+        "5C": "not supported by the issuer",
+        "6P": "verification of data failed",
+        "9G": "blocked by the cardholder",
+        "N4": "exceeds the limit of cash",
+        "N7": "wrong CVV2",
+        "R0": "stop this payment",
+        "R1": "stop all payments of the series",
+        "R3": "stop all payments",
     }
 )
 
