@@ -1,0 +1,179 @@
+"""The connector of ISO 8583: which messages a payment needs, and what their answers mean.
+
+How messages are built is in `messages`; length headers, authentication codes and time-outs belong to the wire.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tollgate.catalog import codes
+from tollgate.catalog.results import get_result
+from tollgate.connectors import acquiring
+from tollgate.connectors.acquiring import RESPONSES, SILENT, UNLISTED, AcquirerReply
+from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange, Original, WireRequest
+from tollgate.connectors.iso8583 import codec, messages
+from tollgate.connectors.iso8583.codec import Message, Unreadable
+from tollgate.connectors.iso8583.fields import ELEMENTS, RESPONSE_TEXTS, Tag
+from tollgate.payments.order import Order
+from tollgate.payments.payment import Outcome, Payment, Verdict
+from tollgate.values import Refusal
+
+CONTENT_TYPE = "application/x-iso8583"
+
+_APPROVED = frozenset({"00", "08", "11", "85"})
+_UNCLEAR = frozenset({"10", "32", "87", "94"})
+"""An approval of a part, which nobody asked for, and a duplicate whose result is not told. Neither is an answer, so a
+charge is reversed and a follow-up repeated."""
+_UNDONE = frozenset({"00", "21", "25"})
+"""The responses that confirm a reversal: done, nothing to do, and an original that the host never saw."""
+
+_ECHOED = (11, 37, 41)
+"""The elements that an answer must repeat. Another trace number, terminal or reference belongs to another request."""
+_KEPT = (3, 4, 49)
+"""The elements that an answer may repeat, and not change: an approval of another amount is none."""
+
+_UNENCODABLE = Verdict(outcome=Outcome.DECLINED, code=RESPONSES["30"])
+_TOO_LARGE = Verdict(outcome=Outcome.DECLINED, code=codes.AMOUNT_TOO_LARGE)
+_UNDONE_CREDIT = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)
+
+_RESULT_DETAILS = {Tag.CVV2_RESULT: "cvvResponse", Tag.AVS_RESULT: "avsResponse"}
+
+
+class Iso8583Connector:
+    """Speaks ISO 8583 for one acquirer account. It ignores overrides, which only simulators understand."""
+
+    def __init__(self, account: AcquirerAccount) -> None:
+        self._account = account
+
+    def charge(self, order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG002, no page
+        """Authorizes, sells or credits."""
+        return _begin(partial(messages.make_charge, self._account, order, attempt), attempt.id, approved_code)
+
+    def follow_up(
+        self,
+        attempt: Payment,
+        action: str,
+        approved_code: str,
+        *,
+        original: Original,
+        is_final: bool = False,
+        simulator_overrides: Mapping[str, str] = {},  # noqa: ARG002, a host has no overrides
+    ) -> Exchange:
+        """Captures, refunds, reverses, rebills, raises or renews an earlier payment."""
+        make_message = partial(messages.make_follow_up, self._account, attempt, action, original, is_final=is_final)
+        return _begin(make_message, attempt.id, approved_code)
+
+    def repeat(
+        self,
+        attempt: Payment,
+        action: str,
+        approved_code: str,
+        *,
+        original: Original,
+        is_final: bool = False,
+        was_accepted: bool = False,  # noqa: ARG002, a host decides at once
+    ) -> Exchange:
+        """Sends a follow-up again as a repeat: the host does it once, and answers what it did."""
+        message = messages.make_follow_up(self._account, attempt, action, original, is_final=is_final)
+        return _perform(messages.make_repeat(message), attempt.id, approved_code)
+
+    def reverse(self, original: Original) -> Exchange:
+        """Undoes a charge whose outcome is unknown, by a reversal advice.
+
+        The job behind it may run many times. Every run sends the advice under the same trace number and reference, by
+        which the host knows a repeat, and a repeat of its own after an answer that is none.
+        """
+        advice = messages.make_reversal_advice(self._account, original)
+        for message in (advice, messages.make_repeat(advice)):
+            answer = yield from _ask(message, messages.make_reversal_key(original.payment))
+            code = "" if answer is None else answer.fields[39]
+            if answer is not None and code in _UNDONE:
+                return Verdict(outcome=Outcome.APPROVED, code="", details=_describe(answer))
+            if answer is not None and code not in _UNCLEAR:
+                break
+        return SILENT
+
+    def inquire(self, original: Original, approved_code: str) -> Exchange:  # noqa: ARG002, it never ends in success
+        """Ends a credit whose outcome is unknown.
+
+        ISO 8583 has no question for the outcome of a request, so the credit is undone. A confirmed reversal means that
+        it was never paid out, or was taken back, and is not paid out later.
+        """
+        verdict = yield from self.reverse(original)
+        return _UNDONE_CREDIT if verdict.outcome is Outcome.APPROVED else SILENT
+
+
+def make(account: AcquirerAccount | None) -> Iso8583Connector:
+    """Refuses an account by which no message could be built, before any payment is written."""
+    if account is None or not account.terminal_id:
+        raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the channel has no terminal at its acquirer")
+    for number, text in ((32, account.acquirer_number), (41, account.terminal_id), (42, account.merchant_number)):
+        fits = text.isascii() and text.isprintable() and len(text) <= ELEMENTS[number].length
+        if not fits or (number == 32 and not text.isdecimal() and text):
+            raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), f"the {ELEMENTS[number].name} does not fit ISO 8583")
+    return Iso8583Connector(account)
+
+
+def _begin(make_message: Callable[[], Message], key: str, approved_code: str) -> Exchange:
+    """Sends a message for the first time. If a value does not fit into its element, nothing is sent."""
+    try:
+        message = make_message()
+        codec.encode(message)
+    except messages.AmountTooLarge:
+        return _TOO_LARGE
+    except ValueError:
+        return _UNENCODABLE
+    return (yield from _perform(message, key, approved_code))
+
+
+def _perform(message: Message, key: str, approved_code: str) -> Exchange:
+    """Sends one message that moves money, and returns the verdict of its answer."""
+    answer = yield from _ask(message, key)
+    if answer is None:
+        return SILENT
+    code = answer.fields[39]
+    if code in _UNCLEAR:
+        return SILENT
+    details = _describe(answer)
+    if code in _APPROVED:
+        return Verdict(outcome=Outcome.APPROVED, code=approved_code, details=details)
+    result_code = acquiring.ADVICES.get(answer.tags.get(Tag.ADVICE, "")) or RESPONSES.get(code, UNLISTED)
+    return Verdict(outcome=Outcome.DECLINED, code=result_code, details=details)
+
+
+def _ask(message: Message, key: str) -> Conversation[Message | None]:
+    """Returns the answer to a message; None for what is none, because the host may have acted all the same."""
+    body = codec.encode(message)
+    reply = yield WireRequest(path=message.mti, body=body, key=key, content_type=CONTENT_TYPE)
+    if reply.status >= 500:
+        return None
+    try:
+        answer = codec.decode(reply.body)
+    except Unreadable:
+        return None
+    return answer if is_answer(message, answer) else None
+
+
+def is_answer(request: Message, answer: Message) -> bool:
+    """Tells whether a message answers this request and no other."""
+    return (
+        answer.mti == codec.get_response_type(request.mti)
+        and 39 in answer.fields
+        and all(answer.fields.get(number) == request.fields[number] for number in _ECHOED)
+        and all(answer.fields.get(number, request.fields[number]) == request.fields[number] for number in _KEPT)
+    )
+
+
+def _describe(answer: Message) -> dict[str, str]:
+    """Returns the references of an answer, and the results of checks of the CVV2 and the address."""
+    code = answer.fields[39]
+    reply = AcquirerReply(
+        status="",
+        response_code=code,
+        message=RESPONSE_TEXTS.get(code, ""),
+        authorization_code=answer.fields.get(38, "").strip(),
+        reference=answer.fields[37],
+        scheme_transaction_id=answer.fields.get(63, "").strip(),
+    )
+    tags = answer.tags
+    return acquiring.describe(reply) | {name: tags[tag] for tag, name in _RESULT_DETAILS.items() if tag in tags}
