@@ -11,6 +11,7 @@ from tollgate.cli import (
     erasing,
     events,
     evidence,
+    iso8583,
     keys,
     listening,
     people,
@@ -30,7 +31,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *(serving, people, acquirers, users, tokens, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, recording, sandbox, describing),
+    *(erasing, evidence, recording, sandbox, describing, iso8583),
 )
 """The files add their commands when they are imported."""
 

@@ -13,8 +13,10 @@ from tollgate.catalog import card_numbers, ibans
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy
+from tollgate.connectors.iso8583 import transcript
 from tollgate.values import is_id
 
+JSON = "application/json"
 MASK = "***"
 _LARGE = 10 ** (card_numbers.CARD_NUMBER_MIN - 1)
 _NO_JSON = {"hidden": "the body is not JSON"}
@@ -94,8 +96,13 @@ _BRANCHES = frozenset(path[:length] for path in _SHOWN_PATHS for length in range
 _IBAN_LIKE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 
 
-def mask_members(body: bytes) -> Any:
-    """Returns the value of a JSON text with hidden members; a body that is no JSON is not shown at all."""
+def mask_members(body: bytes, content_type: str = JSON) -> Any:
+    """Returns the value of a JSON text with hidden members, or the transcript of a message of ISO 8583.
+
+    A body that is neither is not shown at all.
+    """
+    if content_type == transcript.CONTENT_TYPE and body:
+        return transcript.describe(body)
     try:
         return _mask(orjson.loads(body))
     except orjson.JSONDecodeError:

@@ -11,14 +11,12 @@ from tollgate.catalog.results import get_result
 from tollgate.connectors import acquiring
 from tollgate.connectors.acquiring import RESPONSES, SILENT, UNLISTED, AcquirerReply
 from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange, Original, WireRequest
-from tollgate.connectors.iso8583 import codec, messages
+from tollgate.connectors.iso8583 import codec, messages, transcript
 from tollgate.connectors.iso8583.codec import Message, Unreadable
 from tollgate.connectors.iso8583.fields import ELEMENTS, RESPONSE_TEXTS, Tag
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.values import Refusal
-
-CONTENT_TYPE = "application/x-iso8583"
 
 _APPROVED = frozenset({"00", "08", "11", "85"})
 _UNCLEAR = frozenset({"10", "32", "87", "94"})
@@ -144,7 +142,7 @@ def _perform(message: Message, key: str, approved_code: str) -> Exchange:
 def _ask(message: Message, key: str) -> Conversation[Message | None]:
     """Returns the answer to a message; None for what is none, because the host may have acted all the same."""
     body = codec.encode(message)
-    reply = yield WireRequest(path=message.mti, body=body, key=key, content_type=CONTENT_TYPE)
+    reply = yield WireRequest(path=message.mti, body=body, key=key, content_type=transcript.CONTENT_TYPE)
     if reply.status >= 500:
         return None
     try:

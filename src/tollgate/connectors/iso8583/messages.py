@@ -38,9 +38,9 @@ FOLLOW_UP_TYPES = {
 """The message types of follow-ups, by their actions."""
 
 _PURCHASE, _CREDIT = "000000", "200000"
-_PROCESSING = {ProcessingCode.PURCHASE: _PURCHASE, ProcessingCode.FUNDING: "100000", ProcessingCode.PAYMENT: "260000"}
+_PROCESSING = {ProcessingCode.FUNDING.value: "100000", ProcessingCode.PAYMENT.value: "260000"}
 
-_MAIL_OR_PHONE, _ELECTRONIC, _STORED = ("08", "012"), ("59", "812"), ("59", "102")
+_MAIL_OR_PHONE, _ELECTRONIC, _STORED_ENTRY = ("08", "012"), ("59", "812"), "102"
 _ENTRIES = dict.fromkeys(("MO", "TO", "MOTO", "PO", "PM"), _MAIL_OR_PHONE)
 """The condition code (element 25) and the entry mode (element 22) by the category of the transaction.
 
@@ -101,7 +101,7 @@ def get_request_type(payment: Payment) -> str:
 def make_charge(account: AcquirerAccount, order: Order, attempt: Payment, forwarded: Mapping[str, str] = {}) -> Message:
     """Authorizes, sells or credits. This is the only message with a CVV2 or a cryptogram."""
     word = acquiring.CHARGE_TYPES[order.payment_type]
-    own = {
+    own: dict[str, str] = {
         Tag.KEY: attempt.id,
         **_describe_proof(order.account),
         **_list_tags(order.details.authentication, _PROOF_TAGS),
@@ -110,7 +110,7 @@ def make_charge(account: AcquirerAccount, order: Order, attempt: Payment, forwar
     fields = {
         **_describe_account(order.account),
         **_describe_sale(account, attempt, forwarded, attempt.echo),
-        3: _CREDIT if word == "credit" else _PROCESSING[order.processing_code],
+        3: _choose_processing(attempt),
         4: render_amount(attempt),
         PRIVATE: _render_private(own, forwarded),
     }
@@ -128,24 +128,22 @@ def make_follow_up(
 ) -> Message:
     """Captures, refunds, reverses, rebills, raises or renews an earlier payment."""
     named, first = original.payment, original.first
-    own = {
-        Tag.KEY: attempt.id,
-        Tag.ORIGINAL_KEY: named.id,
-        Tag.ACTION: action,
-        **({Tag.FINAL: "Y"} if is_final else {}),
-    }
+    own: dict[str, str] = {Tag.KEY: attempt.id, Tag.ORIGINAL_KEY: named.id, Tag.ACTION: action}
+    if is_final:
+        own[Tag.FINAL] = "Y"
     fields = {
         **_describe_account(original.account),
         **_describe_sale(account, attempt, forwarded, first.echo),
-        3: _CREDIT if action == "refund" else _PURCHASE,
+        3: _CREDIT if action == "refund" else _choose_processing(first),
         4: render_amount(attempt),
     }
     if action == "rebill":
         # A new sale of the merchant's own, which the scheme ties to the one that the shopper agreed to.
         scheme_id = first.details.get(_SCHEME_DETAIL, "")
-        own |= {Tag.STORED_MODE: "REPEATED", Tag.STORED_SOURCE: "MIT"}
-        own |= {Tag.STORED_REFERENCE: scheme_id} if scheme_id else {}
-        fields[22] = _STORED[1]
+        own.update({Tag.STORED_MODE: "REPEATED", Tag.STORED_SOURCE: "MIT"})
+        if scheme_id:
+            own[Tag.STORED_REFERENCE] = scheme_id
+        fields[22] = _STORED_ENTRY
     else:
         fields |= {90: _render_original(account, named), **_describe_approval(original)}
     if action == "reversal":
@@ -161,7 +159,7 @@ def make_reversal_advice(account: AcquirerAccount, original: Original) -> Messag
     fields = {
         **_describe_account(original.account),
         **_describe_sale(account, payment, {}, original.first.echo),
-        3: _CREDIT if payment.payment_type == "CD" else _PURCHASE,
+        3: _choose_processing(original.first),
         4: render_amount(payment),
         11: make_stan(key),
         90: _render_original(account, payment),
@@ -178,6 +176,13 @@ def make_repeat(message: Message) -> Message:
     """Makes the same message as a repeat, without the proofs that are good for one request only."""
     tags = {tag: text for tag, text in message.tags.items() if tag not in _ONE_TIME}
     return Message(f"{message.mti[:3]}1", {**message.fields, PRIVATE: codec.render_tags(tags)})
+
+
+def _choose_processing(first: Payment) -> str:
+    """Returns the processing code of a first payment, which later messages about it repeat."""
+    if acquiring.CHARGE_TYPES[first.payment_type] == "credit":
+        return _CREDIT
+    return _PROCESSING.get(first.echo.get("transactionProcessingCode", ""), _PURCHASE)
 
 
 def render_amount(payment: Payment) -> str:

@@ -15,9 +15,9 @@ from tollgate.connectors.iso8583.fields import ELEMENTS, MESSAGE_TYPES, PRIVATE,
 from tollgate.connectors.iso8583.network import NetworkCode
 
 MASK = "***"
+CONTENT_TYPE = "application/x-iso8583"
 _HEADER_LENGTH = 2
 _SHOWN_FIRST, _SHOWN_LAST = 6, 4
-_LENGTH_DIGITS = 2
 
 _ACCOUNT = re.compile(b"(?=(1[2-9])([0-9]{12,19}))")
 """The number of an account behind its length, wherever it stands in a message that is out of step."""
@@ -55,6 +55,15 @@ class Transcript(NamedTuple):
         return "\n".join(rows)
 
 
+def describe(data: bytes) -> dict[str, str]:
+    """Returns the transcript as JSON has it, for the journal."""
+    lines, fault = explain(data)
+    shown = {
+        f"{line.field} {line.name}": f"{line.raw} ({line.meaning})" if line.meaning else line.raw for line in lines
+    }
+    return shown if fault is None else {**shown, "unreadable": str(fault)}
+
+
 def drop_length_header(data: bytes) -> bytes:
     """Leaves out the two bytes before a message that count it, where there are any."""
     has_header = len(data) > _HEADER_LENGTH and int.from_bytes(data[:_HEADER_LENGTH]) == len(data) - _HEADER_LENGTH
@@ -64,7 +73,7 @@ def drop_length_header(data: bytes) -> bytes:
 def explain(data: bytes) -> Transcript:
     """Explains every part that can be read; of what follows the first wrong byte nothing is shown."""
     parts, fault = codec.read(data)
-    hidden = set() if fault is None else _list_hidden(data)
+    hidden = None if fault is None else _list_hidden(data)
     lines: list[Line] = []
     for part in parts:
         if part.field == str(PRIVATE):
@@ -87,7 +96,7 @@ def _list_hidden(data: bytes) -> set[int]:
     return hidden
 
 
-def _explain_part(part: Part, hidden: set[int]) -> Line:
+def _explain_part(part: Part, hidden: set[int] | None) -> Line:
     if part.field == codec.MTI:
         return Line(part.offset, part.field, part.text, "message type", MESSAGE_TYPES.get(part.text, ""))
     if part.field in (codec.BITMAP, codec.SECONDARY_BITMAP):
@@ -97,24 +106,21 @@ def _explain_part(part: Part, hidden: set[int]) -> Line:
     return Line(part.offset, part.field, raw, row.name, _MEANINGS.get(row.number, {}).get(part.text, ""))
 
 
-def _explain_tag(part: Part, hidden: set[int]) -> Line:
+def _explain_tag(part: Part, hidden: set[int] | None) -> Line:
     # A host may answer tags that have no row. Nobody knows what they contain.
     row = TAGS.get(part.tag)
     name, secrecy = ("unknown tag", Secrecy.HIDDEN) if row is None else (row.name, row.secrecy)
     return Line(part.offset, part.field, _show(part, secrecy, hidden), name)
 
 
-def _show(part: Part, secrecy: Secrecy, hidden: set[int]) -> str:
-    match secrecy:
-        case Secrecy.SHOWN:
-            start = part.offset + len(part.head)
-            text = "".join("*" if start + place in hidden else letter for place, letter in enumerate(part.text))
-            return card_numbers.hide_card_numbers(text)
-        case Secrecy.MASKED:
-            middle = len(part.text) - _SHOWN_FIRST - _SHOWN_LAST
-            # Too short a number would show more than it hides.
-            if middle < _SHOWN_LAST:
-                return MASK
-            return f"{part.text[:_SHOWN_FIRST]}{'*' * middle}{part.text[-_SHOWN_LAST:]}"
-        case _:
-            return MASK
+def _show(part: Part, secrecy: Secrecy, hidden: set[int] | None) -> str:
+    """hidden: the bytes of a damaged message that are not shown; None if the message is not damaged."""
+    if secrecy is Secrecy.SHOWN:
+        start = part.offset + len(part.head)
+        text = "".join("*" if start + place in (hidden or ()) else letter for place, letter in enumerate(part.text))
+        return card_numbers.hide_card_numbers(text)
+    middle = len(part.text) - _SHOWN_FIRST - _SHOWN_LAST
+    # Too short a number would show more than it hides, and that of a damaged message may go on in other elements.
+    if secrecy is Secrecy.MASKED and middle >= _SHOWN_LAST - 1 and hidden is None:
+        return f"{part.text[:_SHOWN_FIRST]}{'*' * middle}{part.text[-_SHOWN_LAST:]}"
+    return MASK
