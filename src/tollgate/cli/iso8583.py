@@ -35,7 +35,7 @@ def explain(file: BinaryIO) -> None:
 
 
 def read_input(data: bytes) -> bytes:
-    """Reads hexadecimal digits as the bytes they stand for. A raw message has a bitmap, whose bytes are hardly ever digits."""
+    """Reads hexadecimal digits as the bytes they stand for. The bitmap of a raw message is hardly ever made of digits."""
     if _HEXADECIMAL.fullmatch(data):
         return bytes.fromhex(data.decode())
     return data

@@ -8,6 +8,8 @@ from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.connectors import card, redirect, sepa
 from tollgate.connectors.exchange import AcquirerAccount, Connector
+from tollgate.connectors.iso8583 import connector as iso8583
+from tollgate.connectors.iso8583.network import KEY_SECRET
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,9 @@ CONNECTORS: Mapping[ConnectorName, ConnectorRow] = {
     ConnectorName.JSON: ConnectorRow(lambda _account: card, frozenset({Protocol.CARD})),
     ConnectorName.REDIRECT: ConnectorRow(lambda _account: redirect, frozenset({Protocol.REDIRECT})),
     ConnectorName.SEPA: ConnectorRow(lambda _account: sepa, frozenset({Protocol.SEPA})),
+    ConnectorName.ISO8583: ConnectorRow(
+        iso8583.make, frozenset({Protocol.CARD}), needs_account=True, secrets=(KEY_SECRET,)
+    ),
 }
 
 _OWN: Mapping[Protocol, Connector] = {Protocol.CARD: card, Protocol.REDIRECT: redirect, Protocol.SEPA: sepa}

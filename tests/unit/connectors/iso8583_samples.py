@@ -74,10 +74,10 @@ def make_follow_up(word: str, hundredths: int = 9210, number: int = 2, **members
     )
 
 
-def answer(request: WireRequest | bytes, code: str = "00", drop: tuple[int, ...] = (), **changes: str) -> bytes:
+def answer(request: WireRequest | bytes, code: str = "00", **changes: str) -> bytes:
     """Makes a host's answer: what the request has, without its account, and changed elements such as `f4`."""
     message = codec.decode(request if isinstance(request, bytes) else request.body)
-    kept = {number: text for number, text in message.fields.items() if number not in (2, 14, 48, 90, 95, *drop)}
+    kept = {number: text for number, text in message.fields.items() if number not in (2, 14, 48, 90, 95)}
     fields = kept | {39: code} | {int(name[1:]): text for name, text in changes.items() if name.startswith("f")}
     return codec.encode(Message(changes.get("mti", codec.get_response_type(message.mti)), fields))
 
