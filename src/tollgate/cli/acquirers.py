@@ -1,17 +1,20 @@
-"""The command channel acquirer-secret, for the credentials that a channel has at its acquirer.
+"""The commands channel acquirer-secret, for the credentials of a channel at its acquirer, and iso8583 explain.
 
-The secrets are sealed in `operations`; what each is for is known to the connector.
+The secrets are sealed in `operations`; what each is for, and what a message means, is known to the connector.
 """
 
+import re
 import sys
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
 from tollgate.catalog.audit_actions import AuditAction
+from tollgate.catalog.limits import LIMITS
 from tollgate.cli.people import channel
-from tollgate.cli.program import STORE_FLAGS, record, with_settings, with_store
+from tollgate.cli.program import STORE_FLAGS, program, record, with_settings, with_store
 from tollgate.config import Settings
+from tollgate.connectors.iso8583 import transcript
 from tollgate.connectors.table import CONNECTORS
 from tollgate.operations import caches, settings
 from tollgate.store import merchants
@@ -19,6 +22,10 @@ from tollgate.store.database import Database
 from tollgate.vault.keyring import load_keyring
 
 _LENGTH_MAX = 4096
+_NOT_READ = 1
+_HEXADECIMAL = re.compile(rb"\s*(?:[0-9A-Fa-f]{2}\s*)+")
+_INPUT_BYTES_MAX = 4 * LIMITS.iso8583_message_bytes_max
+"""A message in hexadecimal digits has two for each byte, and blanks between them."""
 
 
 @channel.command("acquirer-secret")
@@ -51,3 +58,25 @@ def set_acquirer_secret(entity_id: str, name: str, *, remove: bool, **flags: Any
         await merchants.change_merchants(database, [])
 
     with_store(flags, put)
+
+
+@program.group()
+def iso8583() -> None:
+    """Messages of ISO 8583."""
+
+
+@iso8583.command()
+@click.argument("file", type=click.File("rb"), default="-")
+def explain(file: BinaryIO) -> None:
+    """Explain one message, raw or in hexadecimal digits, with or without its length header.
+
+    Accounts are masked. The first byte that is wrong is named, and the exit status is 1 then.
+    """
+    data = file.read(_INPUT_BYTES_MAX)
+    # The bitmap of a raw message is hardly ever made of digits.
+    if _HEXADECIMAL.fullmatch(data):
+        data = bytes.fromhex(data.decode())
+    shown = transcript.explain(transcript.drop_length_header(data))
+    click.echo(shown.render())
+    if shown.fault is not None:
+        sys.exit(_NOT_READ)

@@ -11,7 +11,6 @@ from tollgate.cli import (
     erasing,
     events,
     evidence,
-    iso8583,
     keys,
     listening,
     people,
@@ -31,7 +30,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *(serving, people, acquirers, users, tokens, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, recording, sandbox, describing, iso8583),
+    *(erasing, evidence, recording, sandbox, describing),
 )
 """The files add their commands when they are imported."""
 
