@@ -166,6 +166,13 @@ def test_proofs_and_standing_instructions_are_tags() -> None:
     }
 
 
+def test_a_card_on_file_has_an_entry_mode_of_its_own() -> None:
+    details = Details(standing_instruction=StandingInstruction(mode="REPEATED", source="MIT"))
+    message = messages.make_charge(ACCOUNT, msgspec.structs.replace(PA_ORDER, details=details), FIRST)
+
+    assert (message.fields[22], message.fields[25]) == ("102", "59")
+
+
 def test_a_network_token_is_sent_with_its_cryptogram_and_without_an_expiry_if_it_has_none() -> None:
     token = TokenAccount(number=Secret("4900000000000001"), type="NETWORK", cryptogram=Secret("once"))
     message = messages.make_charge(ACCOUNT, msgspec.structs.replace(PA_ORDER, account=token), FIRST)

@@ -73,7 +73,8 @@ class Iso8583Connector:
     ) -> Exchange:
         """Sends a follow-up again as a repeat: the host does it once, and answers what it did."""
         message = messages.make_follow_up(self._account, attempt, action, original, is_final=is_final)
-        return _perform(messages.make_repeat(message), attempt.id, approved_code)
+        repeated = messages.make_repeat(message)
+        return _perform(repeated, _make_request(repeated, attempt.id), approved_code)
 
     def reverse(self, original: Original) -> Exchange:
         """Undoes a charge whose outcome is unknown, by a reversal advice.
@@ -83,7 +84,7 @@ class Iso8583Connector:
         """
         advice = messages.make_reversal_advice(self._account, original)
         for message in (advice, messages.make_repeat(advice)):
-            answer = yield from _ask(message, messages.make_reversal_key(original.payment))
+            answer = yield from _ask(message, _make_request(message, messages.make_reversal_key(original.payment)))
             code = "" if answer is None else answer.fields[39]
             if answer is not None and code in _UNDONE:
                 return Verdict(outcome=Outcome.APPROVED, code="", details=_describe(answer))
@@ -116,17 +117,22 @@ def _begin(make_message: Callable[[], Message], key: str, approved_code: str) ->
     """Sends a message for the first time. If a value does not fit into its element, nothing is sent."""
     try:
         message = make_message()
-        codec.encode(message)
+        request = _make_request(message, key)
     except messages.AmountTooLarge:
         return _TOO_LARGE
     except ValueError:
         return _UNENCODABLE
-    return (yield from _perform(message, key, approved_code))
+    return (yield from _perform(message, request, approved_code))
 
 
-def _perform(message: Message, key: str, approved_code: str) -> Exchange:
+def _make_request(message: Message, key: str) -> WireRequest:
+    body = codec.encode(message)
+    return WireRequest(path=message.mti, body=body, key=key, content_type=transcript.CONTENT_TYPE)
+
+
+def _perform(message: Message, request: WireRequest, approved_code: str) -> Exchange:
     """Sends one message that moves money, and returns the verdict of its answer."""
-    answer = yield from _ask(message, key)
+    answer = yield from _ask(message, request)
     if answer is None:
         return SILENT
     code = answer.fields[39]
@@ -139,10 +145,9 @@ def _perform(message: Message, key: str, approved_code: str) -> Exchange:
     return Verdict(outcome=Outcome.DECLINED, code=result_code, details=details)
 
 
-def _ask(message: Message, key: str) -> Conversation[Message | None]:
+def _ask(message: Message, request: WireRequest) -> Conversation[Message | None]:
     """Returns the answer to a message; None for what is none, because the host may have acted all the same."""
-    body = codec.encode(message)
-    reply = yield WireRequest(path=message.mti, body=body, key=key, content_type=transcript.CONTENT_TYPE)
+    reply = yield request
     if reply.status >= 500:
         return None
     try:

@@ -114,6 +114,8 @@ def make_charge(account: AcquirerAccount, order: Order, attempt: Payment, forwar
         4: render_amount(attempt),
         PRIVATE: _render_private(own, forwarded),
     }
+    if own.get(Tag.STORED_MODE) == "REPEATED":
+        fields[22] = _STORED_ENTRY
     return Message(CHARGE_TYPES[word], fields)
 
 
@@ -257,7 +259,7 @@ def _describe_proof(account: Instrument | None) -> dict[str, str]:
 
 def _list_tags(part: msgspec.Struct | None, tags: Mapping[str, Tag]) -> dict[str, str]:
     values = {} if part is None else msgspec.structs.asdict(part)
-    return {tag: str(values[member]) for member, tag in tags.items() if values.get(member)}
+    return {tag: to_ascii(str(values[member])) for member, tag in tags.items() if values.get(member)}
 
 
 def _render_private(own: Mapping[str, str], forwarded: Mapping[str, str]) -> str:
