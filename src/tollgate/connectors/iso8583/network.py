@@ -100,10 +100,6 @@ def add_mac(data: bytes, key: bytes) -> bytes:
     return unsigned + _make_code(key, unsigned)[:_MAC_BYTES]
 
 
-def has_mac(message: Message) -> bool:
-    return MAC_PRIMARY in message.fields or MAC_SECONDARY in message.fields
-
-
 def is_authentic(data: bytes, key: bytes) -> bool:
     """Tells whether a message that can be read ends with its own authentication code."""
     message = codec.decode(data)
