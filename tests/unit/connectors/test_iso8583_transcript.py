@@ -107,6 +107,11 @@ def test_the_first_wrong_byte_is_named_after_everything_before_it() -> None:
     assert shown.render().endswith(f"{place:5d}  41             UNREADABLE: expected a printable character, found 0x07")
 
 
+@pytest.mark.parametrize(("length", "fields"), [(0, []), (3, []), (4, ["mti"]), (9, ["mti"]), (12, ["mti", "bitmap"])])
+def test_a_type_or_a_bitmap_that_was_cut_is_not_shown(length: int, fields: list[str]) -> None:
+    assert [line.field for line in transcript.explain(DATA[:length]).lines] == fields
+
+
 def test_the_account_of_a_damaged_message_is_not_shown_at_all() -> None:
     damaged = DATA[:-1] + b"X"
 

@@ -18,6 +18,7 @@ from tollgate.connectors.iso8583.fields import ELEMENTS, Element, Form, Kind, Se
 MTI, BITMAP, SECONDARY_BITMAP = "mti", "bitmap", "second bitmap"
 _BITMAPS = (BITMAP, SECONDARY_BITMAP)
 _MTI_LENGTH, _BITMAP_LENGTH = 4, 8
+_LENGTHS = {MTI: _MTI_LENGTH, BITMAP: _BITMAP_LENGTH, SECONDARY_BITMAP: _BITMAP_LENGTH}
 _TAG_LENGTH, _TAG_HEAD = 2, 5
 _RESPONSE_DIGIT = 2
 
@@ -132,7 +133,8 @@ def read(data: bytes) -> Reading:
     heads = tuple(_list_heads(data))
     fault = _find_size_fault(data) or _find_head_fault(data, heads)
     if fault is not None:
-        return Reading(tuple(head for head in heads if head.end <= fault.position), fault)
+        whole = (head for head in heads if head.offset + _LENGTHS[head.field] <= fault.position)
+        return Reading(tuple(whole), fault)
     try:
         raws = iso8583.decode(data, table.SPEC)[1]
     except iso8583.DecodeError as error:
@@ -174,7 +176,8 @@ def _find_head_fault(data: bytes, heads: tuple[Part, ...]) -> Unreadable | None:
     digits = _match_length(Kind.N, mti)
     if digits < len(mti):
         return Unreadable(digits, MTI, f"expected a digit, found {_show_byte(mti[digits])}")
-    for head, length in zip(heads, (_MTI_LENGTH, _BITMAP_LENGTH, _BITMAP_LENGTH), strict=False):
+    for head in heads:
+        length = _LENGTHS[head.field]
         if len(head.raw) < length:
             return Unreadable(len(data), head.field, f"expected {length} bytes, found {len(head.raw)}")
         if head.field == MTI and mti.decode() not in table.MESSAGE_TYPES:
