@@ -1,4 +1,4 @@
-"""Writes docs/reference from the tables in the code. Prose that is not in a row belongs into other documents."""
+"""Writes docs/reference, and what each brand needs, from the tables in the code. Other prose is written by hand."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 # Started as a file, while its neighbours are found from the root.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tools.reference_brands import render_countries, render_needs, write_conditions
 from tools.reference_markdown import code, page, section, table
 from tools.reference_office import list_page_rows, render_permissions
 from tools.reference_results import render_declines, render_result_codes
@@ -31,6 +32,7 @@ from tollgate.payments import following
 from tollgate.payments.ledger import FIRST_ENTRIES, Closure
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+METHODS = REFERENCE.parent / "payment-methods.md"
 
 ACCOUNT_TITLES = {
     AccountType.CARD: "Cards",
@@ -117,16 +119,28 @@ def describe_card_brand(brand: Brand) -> tuple[str, ...]:
 
 
 def describe_other_brand(brand: Brand) -> tuple[str, ...]:
-    needs = (*((f"{brand.wallet}.*",) if brand.wallet else ()), *brand.needs, *brand.strict_needs)
+    wallet = ((f"{brand.wallet}.*",),) if brand.wallet else ()
+    needs = render_needs((*wallet, *brand.needs, *brand.strict_needs))
     flow = "redirect" if brand.is_async else "direct"
     aliases = ", ".join(brand.aliases)
     types = order_types(brand.lenient_types)
-    return code(brand.code), brand.label, brand.method, flow, ", ".join(map(code, needs)), aliases, types
+    limits = ", ".join(brand.currencies), render_countries(brand)
+    return code(brand.code), brand.label, brand.method, flow, needs, *limits, aliases, types
 
 
 def render_brands() -> str:
     card_head = ("brand", "name", "method", "numbers", "lengths", "CVV", "check digit", "lenient spellings")
-    other_head = ("brand", "name", "method", "flow", "needs", "lenient spellings", "lenient types")
+    other_head = (
+        "brand",
+        "name",
+        "method",
+        "flow",
+        "needs",
+        "currencies",
+        "countries",
+        "lenient spellings",
+        "lenient types",
+    )
     groups = {account: [brand for brand in BRANDS.values() if brand.account is account] for account in AccountType}
     cards = table(card_head, map(describe_card_brand, groups.pop(AccountType.CARD)))
     others = (
@@ -349,7 +363,7 @@ def render_settings() -> str:
     return page("Settings", [intro, ""], table(("flag", "variable", "default", "meaning"), rows))
 
 
-__all__ = ["PAGES", "list_page_rows"]
+__all__ = ["PAGES", "list_page_rows", "write_conditions"]
 
 PAGES = {
     "parameters.md": render_parameters,
@@ -369,6 +383,7 @@ def main() -> None:
     REFERENCE.mkdir(parents=True, exist_ok=True)
     for name, render in PAGES.items():
         (REFERENCE / name).write_text(render(), encoding="utf-8")
+    METHODS.write_text(write_conditions(METHODS.read_text("utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,22 @@ PAYER: dict[str, str | None] = {
     "customer.identificationDocId": "12345678909",
 }
 """A bank slip requires these parameters."""
+BRAND_FIELDS: dict[str, dict[str, str | None]] = {
+    "EPS": {"bankAccount.country": "AT"},
+    "IDEAL": {"bankAccount.country": "NL", "bankAccount.bankName": "ING"},
+    "GIROPAY": {"bankAccount.bic": "DEUTDEFF"},
+    "SOFORTUEBERWEISUNG": {"bankAccount.country": "DE"},
+    "TRUSTLY": {
+        "billing.country": "SE",
+        "customer.givenName": "Ana",
+        "customer.surname": "Lima",
+        "customer.merchantCustomerId": "C-1001",
+        "merchantTransactionId": "order-1001",
+    },
+    "BOLETO": {"currency": "BRL"},
+    "BRADESCO": {"currency": "BRL"},
+}
+"""A strict channel takes no payment with these brands without them."""
 
 _BACK = re.compile(rb'href="([^"]*/v1/shopper/[^"]*)"')
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -33,7 +49,7 @@ def order(client: Client, brand: str, payment_type: str = "DB", /, **changes: st
         "paymentBrand": brand,
         "shopperResultUrl": SHOP_URL,
     }
-    return client.post("/v1/payments", {**fields, **changes})
+    return client.post("/v1/payments", {**fields, **BRAND_FIELDS.get(brand, {}), **changes})
 
 
 def open_order(client: Client, brand: str, payment_type: str = "DB", /, **changes: str | None) -> Answer:

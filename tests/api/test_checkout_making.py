@@ -309,12 +309,13 @@ def test_the_form_learns_what_it_needs_and_no_more(client: Client, stranger: Cli
 def test_a_brand_asks_for_what_is_not_given_yet(client: Client) -> None:
     bare, given = open_checkout(client), open_checkout(client, **{"bankAccount.holder": "Jane Jones"})
 
-    codes = "DIRECTDEBIT_SEPA MBWAY IDEAL"
+    codes = "DIRECTDEBIT_SEPA MBWAY IDEAL PAYPAL"
     shown = show(client, bare, codes).json["brands"]
     assert {code: row["asks"] for code, row in shown.items()} == {
         "DIRECTDEBIT_SEPA": ["bankAccount.holder", "bankAccount.iban"],
         "MBWAY": ["virtualAccount.accountId"],
-        "IDEAL": [],
+        "IDEAL": ["bankAccount.country", "bankAccount.bankName"],
+        "PAYPAL": [],
     }
     assert show(client, given, codes).json["brands"]["DIRECTDEBIT_SEPA"]["asks"] == ["bankAccount.iban"]
 

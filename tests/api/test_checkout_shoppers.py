@@ -114,7 +114,7 @@ def test_the_shop_that_waits_gets_a_message_at_its_exact_origin(client: Client) 
 def test_a_provider_that_wants_a_form_gets_it_from_a_page_of_ours(client: Client) -> None:
     checkout_id = open_checkout(client)
 
-    url = find_next(post(client, checkout_id, {"paymentBrand": "GIROPAY"}), "provider")
+    url = find_next(post(client, checkout_id, {"paymentBrand": "GIROPAY", "bankAccount.bic": "DEUTDEFF"}), "provider")
     assert urlsplit(url).path == f"/v1/checkouts/{checkout_id}/provider"
     page = Window(client).walk(url)
 

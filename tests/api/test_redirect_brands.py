@@ -316,10 +316,11 @@ def test_a_prepayment_answers_where_to_pay_and_is_completed_by_a_receipt(client:
     assert ("Barcode" in details) is (brand == "BOLETO")
     assert read(client, answer).json["bankAccount"] == answer.json["bankAccount"]
 
-    receipt = happen(client, answer.json["id"], "RC", "92.00", currency="EUR")
+    currency = answer.json["currency"]
+    receipt = happen(client, answer.json["id"], "RC", "92.00", currency=currency)
 
     assert result_of(receipt) == APPROVED
-    assert result_of(refund(client, receipt.json["id"], "92.00")) == APPROVED
+    assert result_of(refund(client, receipt.json["id"], "92.00", currency=currency)) == APPROVED
 
 
 def test_a_prepayment_that_nobody_wants_any_more_is_reversed(client: Client) -> None:

@@ -236,7 +236,7 @@ def test_a_wallets_token_that_does_not_open_stores_nothing(client: Client) -> No
         ({**TOKEN, "tokenAccount.expiryYear": "2020"}, "800.100.330"),
         ({**BANK, "bankAccount.bic": "DEUTDEFF"}, "100.200.103"),
         ({"paymentBrand": "PAYPAL"}, "100.150.100"),
-        ({"paymentBrand": "GIROPAY", "bankAccount.country": "DE"}, "100.150.100"),
+        ({"paymentBrand": "ENTERCASH", "bankAccount.country": "DE"}, "100.150.100"),
     ],
 )
 def test_a_bad_account_is_recorded_as_rejected_and_not_kept(

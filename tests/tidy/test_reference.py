@@ -30,6 +30,13 @@ def test_a_page_is_in_step_with_its_rows(page: str) -> None:
     assert read(page) == GENERATOR["PAGES"][page](), "run make docs"
 
 
+def test_what_each_brand_needs_is_in_step_with_the_rows() -> None:
+    text = (ROOT / "docs" / "payment-methods.md").read_text("utf-8")
+
+    assert text == GENERATOR["write_conditions"](text), "run make docs"
+    assert "| `TWINT` |   |   | CHF |   |" in text
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_says_in_its_first_line_that_it_is_generated(page: str) -> None:
     assert read(page).startswith("<!-- Written by tools/make_reference.py ")

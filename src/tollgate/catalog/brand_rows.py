@@ -33,6 +33,12 @@ class AccountName(Enum):
     EMAIL = "an e-mail address"
 
 
+Need = tuple[str, ...]
+"""One of these parameters has to be sent; most needs name a single one."""
+
+COUNTRY_NAMES = {AccountType.BANK: "bankAccount.country", AccountType.VIRTUAL: "billing.country"}
+"""The parameter with the country that a brand asks about."""
+
 _TYPES_BY_METHOD = {
     method: frozenset(code for code, row in PAYMENT_TYPES.items() if method in row.methods)
     for method in frozenset().union(*(row.methods for row in PAYMENT_TYPES.values()))
@@ -61,14 +67,18 @@ class Brand:
     """The prefix of the wallet's own parameters."""
     is_async: bool = False
     """The shopper goes to a page of the bank or provider."""
-    needs: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ()
     """The provider cannot start without these parameters."""
-    strict_needs: tuple[str, ...] = ()
+    strict_needs: tuple[Need, ...] = ()
     """A strict channel also requires these parameters."""
     lenient_types: frozenset[str] = frozenset()
     """A lenient channel also takes these payment types, because clients of this brand send them."""
     currencies: tuple[str, ...] = ()
     """A brand without any takes all currencies."""
+    countries: tuple[str, ...] = ()
+    """The shopper's bank, or else the shopper, is in one of these; a brand without any takes all countries."""
+    banks: tuple[str, ...] = ()
+    """The form offers these names of banks; a brand without any lets the shopper write one."""
     account_name: AccountName = AccountName.ANY
     scheme: str = ""
     """The card scheme in `threeDSecure.v2.*`, by which a merchant is registered for 3-D Secure."""
@@ -101,6 +111,10 @@ _RESERVING = frozenset({"PA", "CP", "RV"})
 """Some clients authorize by bank transfer and capture later: the transfer is made at once."""
 
 
+def _read_needs(text: str) -> tuple[Need, ...]:
+    return tuple(tuple(need.split("/")) for need in text.split())
+
+
 def _brand(
     account: AccountType,
     method: str,
@@ -112,9 +126,16 @@ def _brand(
     shares: str = "",
     scheme: str = "",
     network: str = "",
+    needs: str = "",
+    strict_needs: str = "",
+    currencies: str = "",
+    countries: str = "",
     **columns: Any,
 ) -> Brand:
-    """Makes a row; a card with ranges of its own belongs to the scheme that `network` names."""
+    """Makes a row; a card with ranges of its own belongs to the scheme that `network` names.
+
+    A stroke stands between the parameters of which one is needed.
+    """
     return Brand(
         code,
         account,
@@ -125,6 +146,10 @@ def _brand(
         shares=tuple(shares.split()),
         scheme=scheme or (network if prefixes else ""),
         token_network=network,
+        needs=_read_needs(needs),
+        strict_needs=_read_needs(strict_needs),
+        currencies=tuple(currencies.split()),
+        countries=tuple(countries.split()),
         **columns,
     )
 
@@ -137,10 +162,15 @@ _wallet = partial(_brand, AccountType.WALLET, "CC")
 _transfer = partial(_brand, AccountType.BANK, "OT", is_async=True, lenient_types=_RESERVING)
 _slip = partial(_brand, AccountType.BANK, "PP", is_async=True)
 """A voucher or an account number that the shopper pays to later."""
-_debit = partial(_brand, AccountType.BANK, "DD", currencies=("EUR",))
+_debit = partial(_brand, AccountType.BANK, "DD", currencies="EUR")
 _virtual = partial(_brand, AccountType.VIRTUAL, "VA", is_async=True)
 
-_DOCUMENT = ("customer.identificationDocType", "customer.identificationDocId")
+_DOCUMENT = "customer.identificationDocType customer.identificationDocId"
+_DUTCH_BANKS = (
+    *("ABN AMRO", "ASN Bank", "bunq", "ING", "Knab", "N26", "Nationale-Nederlanden", "Rabobank", "RegioBank"),
+    *("Revolut", "SNS", "Triodos Bank", "Van Lanschot Kempen", "Yoursafe"),
+)
+_GULF = "AED BHD KWD QAR SAR"
 
 _NETWORKS = (
     _card("VISA", "Visa", "4", lengths=(13, 16, 18, 19), aliases="VISA_CARD VI", network="visa"),
@@ -267,17 +297,40 @@ _WALLETS = (
 _BANKS = (
     _debit("DIRECTDEBIT_SEPA", "SEPA Direct Debit", aliases="DIRECTDEBIT SEPA_DIRECT_DEBIT"),
     _debit("SEPA", "SEPA"),
-    _slip("BOLETO", "Boleto", aliases="BRADESCO BOLETO_BANCARIO", strict_needs=_DOCUMENT),
-    _slip("OXXO", "OXXO"),
+    _slip(
+        "BOLETO", "Boleto", aliases="BRADESCO BOLETO_BANCARIO", strict_needs=_DOCUMENT, currencies="BRL", countries="BR"
+    ),
+    _slip("OXXO", "OXXO", currencies="MXN", countries="MX"),
     _slip("PREPAYMENT", "Prepayment"),
-    _transfer("SADAD", "SADAD"),
-    _transfer("EFT", "EFT"),
-    _transfer("EPS", "EPS"),
-    _transfer("GIROPAY", "giropay"),
-    _transfer("IDEAL", "iDEAL"),
-    _transfer("SOFORTUEBERWEISUNG", "SOFORT", aliases="SOFORT SOFORTBANKING"),
-    _transfer("INTERAC_ONLINE", "Interac Online", aliases="INTERAC"),
-    _transfer("POLI", "POLi"),
+    _transfer("SADAD", "SADAD", currencies="SAR", countries="SA"),
+    _transfer("EFT", "EFT", strict_needs="bankAccount.country"),
+    _transfer("EPS", "EPS", strict_needs="bankAccount.country", currencies="EUR", countries="AT"),
+    _transfer("GIROPAY", "giropay", strict_needs="bankAccount.iban/bankAccount.bic", currencies="EUR", countries="DE"),
+    _transfer(
+        "IDEAL",
+        "iDEAL",
+        strict_needs="bankAccount.country bankAccount.bankName",
+        currencies="EUR",
+        countries="NL",
+        banks=_DUTCH_BANKS,
+    ),
+    _transfer(
+        "SOFORTUEBERWEISUNG",
+        "SOFORT",
+        aliases="SOFORT SOFORTBANKING",
+        strict_needs="bankAccount.country",
+        currencies="CHF CZK EUR GBP HUF PLN",
+        countries="AT BE CH CZ DE ES FR GB HU IT NL PL SK",
+    ),
+    _transfer(
+        "INTERAC_ONLINE",
+        "Interac Online",
+        aliases="INTERAC",
+        strict_needs="customer.email",
+        currencies="CAD",
+        countries="CA",
+    ),
+    _transfer("POLI", "POLi", currencies="AUD NZD", countries="AU NZ"),
     _transfer("ENTERCASH", "Entercash"),
     _transfer("TRUSTPAY_VA", "TrustPay", aliases="TRUSTPAY"),
     _transfer("BITCOIN", "Bitcoin"),
@@ -285,17 +338,17 @@ _BANKS = (
 
 _PROVIDERS = (
     _virtual("ACI_INSTANTPAY", "InstantPay"),
-    _virtual("AFFIRM", "Affirm"),
+    _virtual("AFFIRM", "Affirm", currencies="CAD GBP USD"),
     _virtual("AFTERPAY", "Afterpay"),
-    _virtual("AFTERPAY_PACIFIC", "Afterpay Pacific"),
+    _virtual("AFTERPAY_PACIFIC", "Afterpay Pacific", currencies="AUD NZD", countries="AU NZ"),
     _virtual("ALIPAY", "Alipay"),
     _virtual("ASTROPAY_STREAMLINE_CASH", "AstroPay Cash"),
     _virtual("ASTROPAY_STREAMLINE_OT", "AstroPay Transfer"),
-    _virtual("BANCONTACT_LINK", "Bancontact Link"),
-    _virtual("BANCONTACT_QR", "Bancontact QR"),
+    _virtual("BANCONTACT_LINK", "Bancontact Link", currencies="EUR"),
+    _virtual("BANCONTACT_QR", "Bancontact QR", currencies="EUR"),
     _virtual("CASHU", "CashU"),
     _virtual("CHINAUNIONPAY", "China UnionPay"),
-    _virtual("CLEARPAY", "Clearpay"),
+    _virtual("CLEARPAY", "Clearpay", currencies="EUR GBP"),
     _virtual("CREDIT_CLICK", "Credit Click"),
     _virtual("DAOPAY", "DaoPay"),
     _virtual("ENTERPAY", "Enterpay"),
@@ -307,76 +360,83 @@ _PROVIDERS = (
     _virtual("KLARNA_PAYMENTS_PAYLATER", "Klarna Pay Later", aliases="KLARNA_INVOICE"),
     _virtual("KLARNA_PAYMENTS_PAYNOW", "Klarna Pay Now"),
     _virtual("KLARNA_PAYMENTS_SLICEIT", "Klarna Slice It", aliases="KLARNA_INSTALLMENTS"),
-    _virtual("KNET", "KNET"),
+    _virtual("KNET", "KNET", currencies="KWD"),
     _virtual("LINEPAY", "LINE Pay"),
     _virtual("MASTERPASS", "Masterpass"),
-    _virtual("MBWAY", "MB WAY", needs=("virtualAccount.accountId",), aliases="MB_WAY", account_name=AccountName.PHONE),
+    _virtual(
+        "MBWAY",
+        "MB WAY",
+        needs="virtualAccount.accountId",
+        aliases="MB_WAY",
+        account_name=AccountName.PHONE,
+        currencies="EUR",
+    ),
     _virtual("MONEYBOOKERS", "Skrill", aliases="SKRILL", account_name=AccountName.EMAIL),
     _virtual("MONEYSAFE", "MoneySafe"),
     _virtual("MSTART", "mStart"),
     _virtual("ONECARD", "OneCard"),
     _virtual("PAYBOX", "Paybox"),
-    _virtual("PAYDIREKT", "paydirekt"),
+    _virtual("PAYDIREKT", "paydirekt", currencies="EUR"),
     _virtual("PAYOLUTION_ELV", "Payolution direct debit"),
     _virtual("PAYOLUTION_INS", "Payolution instalments"),
     _virtual("PAYOLUTION_INVOICE", "Payolution invoice", aliases="PAYOLUTION"),
     _virtual("PAYPAL", "PayPal"),
     _virtual("PAYPAL_CONTINUE", "PayPal (continue)"),
     _virtual("PAYSAFECARD", "paysafecard"),
-    _virtual("PAYTRAIL", "Paytrail"),
-    _virtual("PAYTRAIL_VA", "Paytrail (account)"),
-    _virtual("PF_KARTE_DIRECT", "PostFinance Card"),
-    _virtual("PIX", "Pix"),
-    _virtual("POSTPAY", "Postpay"),
-    _virtual("PRZELEWY", "Przelewy24", aliases="PRZELEWY24 P24"),
+    _virtual("PAYTRAIL", "Paytrail", currencies="EUR"),
+    _virtual("PAYTRAIL_VA", "Paytrail (account)", currencies="EUR"),
+    _virtual("PF_KARTE_DIRECT", "PostFinance Card", currencies="CHF EUR"),
+    _virtual("PIX", "Pix", currencies="BRL"),
+    _virtual("POSTPAY", "Postpay", currencies="AED SAR"),
+    _virtual("PRZELEWY", "Przelewy24", aliases="PRZELEWY24 P24", strict_needs="customer.email", currencies="EUR PLN"),
     _virtual("QIWI", "QIWI"),
     _virtual("RAKUTENPAY", "Rakuten Pay"),
-    _virtual("RATENKAUF", "Ratenkauf"),
-    _virtual("RATEPAY_INVOICE", "Ratepay invoice", aliases="RATEPAY"),
+    _virtual("RATENKAUF", "Ratenkauf", currencies="EUR", countries="DE"),
+    _virtual("RATEPAY_INVOICE", "Ratepay invoice", aliases="RATEPAY", currencies="CHF EUR"),
     _virtual("ROCKETFUEL", "RocketFuel"),
-    _virtual("SADAD_VA", "SADAD (account)"),
-    _virtual("SEZZLE", "Sezzle"),
+    _virtual("SADAD_VA", "SADAD (account)", currencies="SAR"),
+    _virtual("SEZZLE", "Sezzle", currencies="CAD USD"),
     _virtual("SHETAB", "Shetab"),
-    _virtual("SIBS_MULTIBANCO", "Multibanco", aliases="MULTIBANCO"),
-    _virtual("SOFINCO", "Sofinco"),
-    _virtual("SOFINCOSANSFRAIS", "Sofinco sans frais"),
+    _virtual("SIBS_MULTIBANCO", "Multibanco", aliases="MULTIBANCO", currencies="EUR"),
+    _virtual("SOFINCO", "Sofinco", currencies="EUR"),
+    _virtual("SOFINCOSANSFRAIS", "Sofinco sans frais", currencies="EUR"),
     _virtual("SPOTII", "Spotii"),
-    _virtual("STC_PAY", "STC Pay", aliases="STCPAY"),
-    _virtual("TABBY", "Tabby"),
-    _virtual("TAMARA", "Tamara"),
+    _virtual("STC_PAY", "STC Pay", aliases="STCPAY", currencies="SAR"),
+    _virtual("TABBY", "Tabby", currencies=f"{_GULF} EGP"),
+    _virtual("TAMARA", "Tamara", currencies=f"{_GULF} OMR"),
     _virtual("TENPAY", "Tenpay"),
-    _virtual("TRUSTLY", "Trustly"),
-    _virtual("TWINT", "TWINT"),
-    _virtual("VALU", "valU"),
-    _virtual("VIPPS", "Vipps"),
+    _virtual("TRUSTLY", "Trustly", strict_needs="billing.country customer.merchantCustomerId merchantTransactionId"),
+    _virtual("TWINT", "TWINT", currencies="CHF"),
+    _virtual("VALU", "valU", currencies="EGP"),
+    _virtual("VIPPS", "Vipps", currencies="NOK"),
     _virtual("WECHAT_PAY", "WeChat Pay", aliases="WECHATPAY"),
     _virtual("WESTERN_UNION", "Western Union"),
     _virtual("YANDEX", "Yandex"),
     _virtual("YANDEX_CHECKOUT", "Yandex Checkout"),
     _virtual("ZOODPAY", "ZoodPay"),
-    _virtual("APOSTAR", "Apostar"),
-    _virtual("BALOTO", "Baloto"),
-    _virtual("BANCOLOMBIA", "Bancolombia"),
-    _virtual("BBVA_CONTINENTAL", "BBVA Continental"),
-    _virtual("BCP", "BCP"),
+    _virtual("APOSTAR", "Apostar", currencies="COP"),
+    _virtual("BALOTO", "Baloto", currencies="COP"),
+    _virtual("BANCOLOMBIA", "Bancolombia", currencies="COP"),
+    _virtual("BBVA_CONTINENTAL", "BBVA Continental", currencies="PEN USD"),
+    _virtual("BCP", "BCP", currencies="PEN USD"),
     _virtual("BEVALIDA", "Bevalida"),
-    _virtual("BOTON_PSE", "PSE"),
-    _virtual("DIMONEX", "Dimonex"),
-    _virtual("EFECTY", "Efecty"),
-    _virtual("GANA", "Gana"),
-    _virtual("INTERBANK", "Interbank"),
-    _virtual("NEQUI", "Nequi"),
+    _virtual("BOTON_PSE", "PSE", currencies="COP"),
+    _virtual("DIMONEX", "Dimonex", currencies="COP"),
+    _virtual("EFECTY", "Efecty", currencies="COP"),
+    _virtual("GANA", "Gana", currencies="COP"),
+    _virtual("INTERBANK", "Interbank", currencies="PEN USD"),
+    _virtual("NEQUI", "Nequi", currencies="COP"),
     _virtual("PAGOSNET", "PagosNet"),
-    _virtual("PAGO_EFECTIVO", "PagoEfectivo"),
-    _virtual("PAGO_FACIL", "Pago Fácil"),
-    _virtual("PAYNET", "Paynet"),
-    _virtual("PUNTO_RED", "Punto Red"),
-    _virtual("RAPI_PAGO", "Rapipago"),
-    _virtual("RED_SERVI", "RedServi"),
+    _virtual("PAGO_EFECTIVO", "PagoEfectivo", currencies="PEN USD"),
+    _virtual("PAGO_FACIL", "Pago Fácil", currencies="ARS"),
+    _virtual("PAYNET", "Paynet", currencies="MXN"),
+    _virtual("PUNTO_RED", "Punto Red", currencies="COP"),
+    _virtual("RAPI_PAGO", "Rapipago", currencies="ARS"),
+    _virtual("RED_SERVI", "RedServi", currencies="COP"),
     _virtual("SCOTIABANK", "Scotiabank"),
-    _virtual("SENCILLITO", "Sencillito"),
-    _virtual("SU_RED", "SuRed"),
-    _virtual("SU_SUERTE", "SuSuerte"),
+    _virtual("SENCILLITO", "Sencillito", currencies="CLP"),
+    _virtual("SU_RED", "SuRed", currencies="COP"),
+    _virtual("SU_SUERTE", "SuSuerte", currencies="COP"),
 )
 
 ROWS = (*_NETWORKS, *_CO_BRANDS, *_WALLETS, *_BANKS, *_PROVIDERS)

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from tollgate.catalog import codes
-from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
+from tollgate.catalog.brand_rows import AccountType, Brand, Need, Protocol
+from tollgate.catalog.brand_terms import find_obstacle, find_question, list_missing
 from tollgate.catalog.brands import BRANDS, find_brand
 from tollgate.catalog.ibans import list_sepa_lengths
 from tollgate.catalog.limits import LIMITS
@@ -19,6 +20,7 @@ from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import WALLET_SHEETS, Wallet
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import find_payment_type
+from tollgate.contract.registered import list_missing_beside
 from tollgate.contract.shopper_urls import make_checkout_return_url
 from tollgate.payments.accounts import WalletPublic
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
@@ -47,7 +49,7 @@ _DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
 _UNKNOWN = "there is no brand of this name"
 _OTHER_TYPE = "it does not begin with the payment type of this checkout"
 _NOT_STORED = "it cannot be stored"
-_OTHER_CURRENCY = "it is not paid in the currency of this checkout"
+_NOT_ASKED = "it needs {}, which the form does not ask for"
 _NO_CREDITOR = "the channel has no creditor for direct debits"
 _NO_ACQUIRER = "the channel has no acquirer"
 _NO_SHEET = "the payment form has no sheet for this wallet"
@@ -95,7 +97,7 @@ def answer_form(
         "registrations": [
             _show_registration(registration)
             for registration in terms.registrations
-            if _check_request(BRANDS[registration.brand], checkout, prepared, terms) is None
+            if _can_use(registration, checkout, prepared, terms)
             and not _is_expired(registration, to_datetime(now).date())
         ],
     }
@@ -109,12 +111,38 @@ def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTer
     left_out: Json = {}
     for code in list(dict.fromkeys(terms.codes.split()))[:_BRANDS_MAX]:
         brand = find_brand(code, lenient=terms.is_lenient)
-        obstacle = _UNKNOWN if brand is None else _check_request(brand, checkout, prepared, terms)
+        obstacle = _UNKNOWN if brand is None else _check_form(brand, checkout, prepared, terms)
         if brand is None or obstacle is not None:
             left_out[code] = obstacle
         else:
-            brands[code] = _show_brand(brand, prepared, terms)
+            brands[code] = _show_brand(brand, checkout, prepared, terms)
     return {"brands": brands, "leftOut": left_out}
+
+
+def _check_form(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
+    """Returns why the form does not offer this brand, for the developer of the page."""
+    obstacle = _check_request(brand, checkout, prepared, terms)
+    if obstacle is not None:
+        return obstacle
+    missing = _list_missing(brand, checkout, prepared, is_lenient=terms.is_lenient)
+    unasked = [" or ".join(need) for need in missing if find_question(need) is None]
+    return _NOT_ASKED.format(", ".join(unasked)) if unasked else None
+
+
+def _list_missing(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], *, is_lenient: bool) -> list[Need]:
+    """Lists the needs that the checkout does not meet; an account is stored without what its payments bring."""
+    missing = list_missing(brand, prepared, is_lenient=is_lenient)
+    if checkout.kind is CheckoutKind.PAYMENT:
+        return missing
+    return [need for need in missing if first_word(need[0]) in WORDS[Use.ACCOUNT]]
+
+
+def _can_use(registration: Registration, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> bool:
+    """Returns True where a payment with the stored account would be accepted; the form asks for nothing beside it."""
+    brand = BRANDS[registration.brand]
+    if list_missing_beside(prepared, brand, is_lenient=terms.is_lenient):
+        return False
+    return _check_request(brand, checkout, {**prepared, **registration.echo}, terms) is None
 
 
 def _check_request(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
@@ -124,8 +152,9 @@ def _check_request(brand: Brand, checkout: Checkout, prepared: Mapping[str, str]
         return _OTHER_TYPE
     if checkout.kind is CheckoutKind.REGISTRATION and not _can_store(brand, prepared):
         return _NOT_STORED
-    if brand.currencies and prepared.get("currency", brand.currencies[0]) not in brand.currencies:
-        return _OTHER_CURRENCY
+    obstacle = find_obstacle(brand, prepared, prepared.get("currency"))
+    if obstacle is not None:
+        return obstacle
     if brand.protocol is Protocol.SEPA:
         return None if terms.takes_debits else _NO_CREDITOR
     if not terms.has_acquirer:
@@ -141,7 +170,7 @@ def _can_store(brand: Brand, prepared: Mapping[str, str]) -> bool:
     """A provider's page does not disclose the account, so there is nothing to store without a number."""
     if brand.account is AccountType.CARD or brand.protocol is Protocol.SEPA:
         return True
-    return any(name in brand.needs or name in prepared for name in _STORED_NAMES[brand.account])
+    return any((name,) in brand.needs or name in prepared for name in _STORED_NAMES[brand.account])
 
 
 def _is_expired(registration: Registration, today: date) -> bool:
@@ -149,9 +178,11 @@ def _is_expired(registration: Registration, today: date) -> bool:
     return card is not None and (int(card.expiry_year), int(card.expiry_month)) < (today.year, today.month)
 
 
-def _show_brand(brand: Brand, prepared: Mapping[str, str], terms: FormTerms) -> Mapping[str, Any]:
+def _show_brand(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> Mapping[str, Any]:
     kind = "wallet" if brand.account is AccountType.WALLET else _FORM_KINDS[brand.method]
-    needs = _DEBIT_NEEDS if kind == "directDebit" else (*brand.needs, *brand.strict_needs)
+    # A lenient channel pays without some of them, but a provider would ask for them on a page of its own.
+    questions = map(find_question, _list_missing(brand, checkout, prepared, is_lenient=False))
+    needs = _DEBIT_NEEDS if kind == "directDebit" else filter(None, questions)
     return {
         "label": brand.label,
         "kind": kind,
@@ -162,6 +193,8 @@ def _show_brand(brand: Brand, prepared: Mapping[str, str], terms: FormTerms) -> 
         "grouping": brand.grouping,
         "shares": brand.shares,
         "asks": [name for name in needs if name not in prepared],
+        "countries": brand.countries,
+        "banks": brand.banks,
         **({"wallet": _show_wallet(brand, terms)} if kind == "wallet" else {}),
         **(_show_debit(terms) if brand.protocol is Protocol.SEPA else {}),
     }

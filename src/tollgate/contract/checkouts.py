@@ -17,7 +17,7 @@ from tollgate.contract import objections
 from tollgate.contract.answers import Answer, Envelope, encode_answer
 from tollgate.contract.details import read_details, spell_address
 from tollgate.contract.fields import Fields, Pairs, is_never_stored
-from tollgate.contract.orders import check_fit, read_simulator_overrides, read_test_mode
+from tollgate.contract.orders import check_fit, check_terms, read_simulator_overrides, read_test_mode
 from tollgate.contract.shopper_urls import make_checkout_return_url
 from tollgate.payments.checkout import Checkout, CheckoutKind
 from tollgate.payments.merchants import Channel
@@ -69,7 +69,8 @@ def read_prepared_money(values: Mapping[str, str]) -> Money | None:
 def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bool) -> TestMode | None:
     """Refuses what could never be paid before a shopper sees it, and returns the mode in which payments will be made.
 
-    What depends on the account waits for the shopper. A brand that the merchant names has to fit the type.
+    What depends on the account waits for the shopper. A brand that the merchant names has to fit the type, the
+    currency and the country.
     """
     values = fields.values
     test_mode = read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL)
@@ -81,9 +82,13 @@ def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bo
     if objection:
         raise Refusal(get_result(objection))
     brand = find_prepared_brand(values, channel)
-    payment_type = None if brand is None else find_payment_type(values, brand.code)
-    if brand is not None and payment_type is not None and money is not None:
-        check_fit(brand, payment_type, money, channel)
+    if brand is None:
+        return test_mode
+    payment_type = find_payment_type(values, brand.code)
+    if payment_type is not None and money is not None:
+        check_fit(brand, payment_type, values, channel, money)
+    else:
+        check_terms(brand, values, None)
     return test_mode
 
 

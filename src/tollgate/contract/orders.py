@@ -7,6 +7,7 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
+from tollgate.catalog.brand_terms import find_obstacle
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.parameters.names import first_word
 from tollgate.catalog.payment_types import AUTHENTICATION
@@ -83,6 +84,7 @@ def take_source(
 def _take_registered(fields: Fields, channel: Channel, on_file: RegisteredAccount, today: date) -> Source:
     brand = BRANDS[on_file.registration.brand]
     registered.check_brand(fields, brand, is_lenient=channel.is_lenient)
+    registered.check_needs(fields, brand, is_lenient=channel.is_lenient)
     account, card_summary = registered.take_registered(fields, on_file)
     network = find_network(brand, render_card_prefix(card_summary), None)
     issuer = BRANDS[network] if network else brand
@@ -172,7 +174,7 @@ def read_order(
     makes_registration = on_file is None and registered.asks_to_register(values)
     money = Money(read_hundredths(values["amount"]), values["currency"])
     source = take_source(fields, channel, today=today, opened=opened, on_file=on_file)
-    _check_brand(source.brand, payment_type, money, channel, values)
+    _check_source(source, payment_type, values, channel, money)
     details = _add_wallet_proof(read_details(fields), opened)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
@@ -303,8 +305,15 @@ def get_shop_origin(echo: Mapping[str, str]) -> str:
     return echo.get("shopOrigin", "")
 
 
-def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -> None:
-    """Refuses a type or a currency that the brand does not take on this channel."""
+def check_terms(brand: Brand, values: Mapping[str, str], currency: str | None) -> None:
+    """Refuses a currency or a country that the brand does not take."""
+    obstacle = find_obstacle(brand, values, currency)
+    if obstacle is not None:
+        raise Refusal(get_result(codes.CURRENCY_NOT_CONFIGURED), obstacle)
+
+
+def check_fit(brand: Brand, payment_type: str, values: Mapping[str, str], channel: Channel, money: Money) -> None:
+    """Refuses a type, a currency or a country that the brand does not take on this channel."""
     if payment_type == AUTHENTICATION:
         if brand.protocol is not Protocol.CARD:
             raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} has no authentication of its own")
@@ -313,17 +322,15 @@ def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -
         raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} does not take paymentType {payment_type}")
     if brand.account is _CARD:
         return
-    if brand.currencies and money.currency not in brand.currencies:
-        raise Refusal(
-            get_result(codes.CURRENCY_NOT_CONFIGURED), f"{brand.code} is paid in {', '.join(brand.currencies)}"
-        )
+    check_terms(brand, values, money.currency)
     if brand.protocol is Protocol.SEPA and channel.creditor is None:
         raise Refusal(get_result(codes.NO_CONTRACT), "the channel has no creditor for direct debits")
 
 
-def _check_brand(brand: Brand, payment_type: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
-    check_fit(brand, payment_type, money, channel)
-    if brand.needs_return and payment_type != AUTHENTICATION and "shopperResultUrl" not in values:
+def _check_source(source: Source, payment_type: str, values: Mapping[str, str], channel: Channel, money: Money) -> None:
+    # The echo has the country of a stored account too.
+    check_fit(source.brand, payment_type, source.echo, channel, money)
+    if source.brand.needs_return and payment_type != AUTHENTICATION and "shopperResultUrl" not in values:
         raise make_invalid(Fault("shopperResultUrl", "may not be empty"))
 
 

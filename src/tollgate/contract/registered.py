@@ -6,7 +6,8 @@ from datetime import date
 import msgspec
 
 from tollgate.catalog import codes
-from tollgate.catalog.brand_rows import Brand
+from tollgate.catalog.brand_rows import Brand, Need
+from tollgate.catalog.brand_terms import fault_need, list_missing
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import make_invalid
@@ -64,6 +65,18 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
     if named not in (None, brand.code) and not is_lenient:
         message = f"the registration is of {brand.code}"
         raise make_invalid(Fault("paymentBrand", message, named))
+
+
+def list_missing_beside(known: Mapping[str, str], brand: Brand, *, is_lenient: bool) -> list[Need]:
+    """Lists what a payment with a stored account lacks. The account's own fields were checked when it was stored."""
+    missing = list_missing(brand, known, is_lenient=is_lenient)
+    return [need for need in missing if first_word(need[0]) not in WORDS[Use.ACCOUNT]]
+
+
+def check_needs(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
+    missing = list_missing_beside(fields.values, brand, is_lenient=is_lenient)
+    if missing:
+        raise make_invalid(*map(fault_need, missing))
 
 
 def take_registered(

@@ -15,7 +15,7 @@ from tollgate.catalog.results import get_result, make_invalid
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
 from tollgate.contract.fields import Fields, is_never_stored, merge_echo
 from tollgate.contract.objections import find_content_objection, find_fraction_objection
-from tollgate.contract.orders import read_simulator_overrides, read_test_mode, take_source
+from tollgate.contract.orders import check_terms, read_simulator_overrides, read_test_mode, take_source
 from tollgate.contract.registered import check_brand, find_registration_objection, keep_for_registration
 from tollgate.contract.standing import read_migrated
 from tollgate.payments import accounts
@@ -65,6 +65,7 @@ def read_registration_order(
     )
     source = take_source(fields, channel, today=today, opened=opened)
     brand = source.brand
+    check_terms(brand, values, None)
     initial = read_migrated(values, values.get("currency")) if "recurringMigration" in fields.groups else None
     return RegistrationOrder(
         brand=brand.code,

@@ -4,7 +4,7 @@ The tests that ask them are elsewhere.
 
 from __future__ import annotations
 
-from unit.catalog.rule_fields import DEBIT, MONEY, Example
+from unit.catalog.rule_fields import DEBIT, MONEY, NAMES, Example
 
 PREPARED = {**MONEY, "paymentType": "DB"}
 REFERENCE = {"referenceUuid": "8a" * 16}
@@ -16,6 +16,8 @@ ADDRESS = {
     "billing.country": "AT",
 }
 IDEAL = "overridePaymentType[IDEAL]"
+TRUSTLY = {**PREPARED, **NAMES, "paymentBrand": "TRUSTLY"}
+ORDER = {"customer.merchantCustomerId": "C-1001", "merchantTransactionId": "order-1001"}
 
 CHECKOUT_EXAMPLES = [
     Example("initial_type", "create_checkout", PREPARED, {**PREPARED, "paymentType": "RF"}, ["paymentType"]),
@@ -24,6 +26,8 @@ CHECKOUT_EXAMPLES = [
     Example("checkout_reference", "update_checkout", {}, REFERENCE, ["referenceUuid"]),
     Example("checkout_reference", "create_checkout", PREPARED, {**PREPARED, **REGISTRATION}, ["registrationId"]),
     Example("override_brand", "create_checkout", {**PREPARED, IDEAL: "DB"}, {**PREPARED, IDEAL: "CD"}, [IDEAL]),
+    Example("brand_prepared", "create_checkout", {**TRUSTLY, **ORDER}, TRUSTLY, list(ORDER)),
+    Example("brand_prepared", "create_payment_link", {**TRUSTLY, **ORDER}, TRUSTLY, list(ORDER)),
     Example(
         "checkout_billing",
         "create_checkout",

@@ -313,6 +313,13 @@ EXAMPLES = [
         {**MONEY, "paymentType": "DB", "paymentBrand": "MBWAY"},
         ["virtualAccount.accountId"],
     ),
+    Example(
+        "brand_needs",
+        "create_payment",
+        {**MONEY, "paymentType": "DB", "paymentBrand": "GIROPAY", "bankAccount.bic": "DEUTDEFF"},
+        {**MONEY, "paymentType": "DB", "paymentBrand": "GIROPAY"},
+        ["bankAccount.iban"],
+    ),
     Example("brand_needs", "create_payment", {**SLIP, **NAMES, **TAX_ID}, SLIP, list(TAX_ID)),
     Example("brand_needs", "submit_checkout", {**SLIP, **TAX_ID}, SLIP, list(TAX_ID)),
     *PERSON_EXAMPLES,

@@ -84,8 +84,8 @@ def test_a_live_host_knows_no_test_mode_and_forces_nothing() -> None:
     [
         ({"paymentBrand": "PAYPAL"}, "100.150.100"),
         ({"paymentBrand": "PAYPAL", "virtualAccount.accountId": "jane"}, None),
-        ({"paymentBrand": "GIROPAY", "bankAccount.country": "DE"}, "100.150.100"),
-        ({"paymentBrand": "GIROPAY", "bankAccount.number": "0532013000"}, None),
+        ({"paymentBrand": "ENTERCASH", "bankAccount.country": "DE"}, "100.150.100"),
+        ({"paymentBrand": "ENTERCASH", "bankAccount.number": "0532013000"}, None),
         (SEPA, None),
         ({**SENT, "card.expiryYear": "2026", "card.expiryMonth": "10"}, "100.100.303"),
         ({**SENT, "card.expiryYear": "2026", "card.expiryMonth": "11"}, None),

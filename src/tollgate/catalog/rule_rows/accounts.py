@@ -2,15 +2,19 @@
 
 from collections.abc import Iterable
 
-from tollgate.catalog.brand_rows import AccountType, Brand
+from tollgate.catalog.brand_rows import AccountType, Brand, Need
+from tollgate.catalog.brand_terms import fault_need, find_question, list_missing
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.ibans import find_bic
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, required
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
 
 _CHARGING = frozenset({"create_payment", "create_registration", "authenticate", "submit_checkout"})
 """These operations have an account of their own, unless they name a registration."""
+_PREPARING = frozenset({"create_checkout", "create_payment_link"})
 
 _WALLETS = tuple(wallet.value for wallet in Wallet)
 _TOKENS = ("tokenAccount.number", *(f"{wallet}.paymentToken" for wallet in _WALLETS))
@@ -145,10 +149,25 @@ def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 
 def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    brand = _brand_of(fields, situation)
-    if brand is None or not (brand.needs or brand.strict_needs) or _names_registration(fields):
+    # What a stored account lacks is known only when it has been read.
+    if _names_registration(fields):
         return ()
-    return fault_missing(brand.needs if situation.is_lenient else (*brand.needs, *brand.strict_needs), fields)
+    return [fault_need(need) for need in _list_missing(fields, situation)]
+
+
+def _check_brand_prepared(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    return [fault_need(need) for need in _list_missing(fields, situation) if find_question(need) is None]
+
+
+def _list_missing(fields: Fields, situation: Situation) -> list[Need]:
+    brand = _brand_of(fields, situation)
+    if brand is None or not (brand.needs or brand.strict_needs):
+        return []
+    missing = list_missing(brand, fields, is_lenient=situation.is_lenient)
+    if situation.operation == "create_registration" or "paymentType" not in fields:
+        # The payments with the stored account bring the rest.
+        return [need for need in missing if first_word(need[0]) in WORDS[Use.ACCOUNT]]
+    return missing
 
 
 def _check_stored_alone(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -244,10 +263,18 @@ ACCOUNT_RULES = (
     ),
     Rule(
         "brand_needs",
-        "Some brands cannot start without a field of their own, as the brand list says; a lenient channel asks for no "
-        "identity document.",
+        "Some brands cannot start without fields of their own, as the brand list says; a lenient channel asks for "
+        "fewer of them.",
         _check_brand_needs,
         groups=_BRAND,
         operations=_CHARGING,
+    ),
+    Rule(
+        "brand_prepared",
+        "A checkout or a payment link for one brand has the fields that the brand needs, unless the payment form asks "
+        "for them.",
+        _check_brand_prepared,
+        groups=_BRAND,
+        operations=_PREPARING,
     ),
 )

@@ -4,6 +4,7 @@
 import { readDigit } from "../input/digits.js";
 import { findCaret, readTyping, setInput } from "../input/typing.js";
 import { page } from "./state.js";
+/** @import { Field, InputField } from "../types/page.d.ts" */
 
 const IBAN_LENGTH_MAX = 34;
 const GROUP = 4;
@@ -16,6 +17,15 @@ const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/;
 export function squeeze(text) {
   const plain = [...text].map((character) => readDigit(character) || character).join("");
   return plain.replace(/[^\p{L}\p{N}]/gu, "").toUpperCase().replace(/^IBAN(?=[A-Z]{2}\d)/, "");
+}
+
+/**
+ * Returns the numbers of bank accounts among the fields as they are sent.
+ * @param {Field[]} fields
+ */
+export function squeezeNumbers(fields) {
+  const numbers = fields.filter((field) => ["accountIban", "accountBic"].includes(field.name) && !field.isEmpty());
+  return Object.fromEntries(numbers.map((field) => [field.names[0], squeeze(/** @type {InputField} */ (field).control.value)]));
 }
 
 /**

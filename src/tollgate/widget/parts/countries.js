@@ -1,8 +1,5 @@
 // @ts-check
-// The choice of a country. Codes stand here; their names are known to the browser in every language.
-
-import { make } from "./dom.js";
-/** @import { Attributes, Translator } from "../types/page.d.ts" */
+// The countries that a shopper can choose. Codes stand here; their names are known to the browser in every language.
 
 const COUNTRIES =
   "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG " +
@@ -12,27 +9,14 @@ const COUNTRIES =
   "NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV " +
   "SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
 
-/** @param {string} tag */
-function listCountries(tag) {
-  const names = new Intl.DisplayNames([tag, "en"], { type: "region" });
-  const named = COUNTRIES.split(" ").map((code) => [code, names.of(code) || code]);
-  return named.sort(([, one], [, other]) => one.localeCompare(other, tag));
-}
-
 /**
- * @param {Translator} translator
- * @param {string} classes
- * @param {Attributes} attributes
- * @param {string} chosen
+ * Lists countries with their names, in the order of the names.
+ * @param {string} tag
+ * @param {string[]} codes
  */
-export function makeCountrySelect(translator, classes, attributes, chosen) {
-  const select = make("select", classes, attributes, make("option", "", { value: "" }, translator.translate("country")));
-  for (const [code, name] of listCountries(translator.tag)) {
-    select.append(make("option", "", { value: code }, name));
-  }
-  select.value = String(chosen || "").toUpperCase();
-  if (select.selectedIndex < 0) {
-    select.value = "";
-  }
-  return select;
+export function listCountries(tag, codes) {
+  const names = new Intl.DisplayNames([tag, "en"], { type: "region" });
+  const listed = codes.length ? codes : COUNTRIES.split(" ");
+  const named = listed.map((code) => [code, names.of(code) || code]);
+  return named.sort(([, one], [, other]) => one.localeCompare(other, tag));
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The form for a direct debit: whose account, its IBAN, and whatever else the scheme asks for.
 
-import { squeeze } from "./accountNumbers.js";
+import { squeezeNumbers } from "./accountNumbers.js";
 import { isGiven, makeAskedFields, makeBillingBlock } from "./billing.js";
 import { makeBrandGroup } from "./brands.js";
 import { describe } from "./dom.js";
@@ -42,9 +42,6 @@ export function makeDirectDebit(place, code) {
     ...asked.map((field) => field.group),
   );
   widget.mandate = mandate;
-  widget.addFields = () => {
-    const numbers = [...basic, ...asked].filter((field) => ["accountIban", "accountBic"].includes(field.name) && !field.isEmpty());
-    return Object.fromEntries(numbers.map((field) => [field.names[0], squeeze(field.control.value)]));
-  };
+  widget.addFields = () => squeezeNumbers(widget.fields);
   return widget;
 }

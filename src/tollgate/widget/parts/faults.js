@@ -21,6 +21,7 @@ const USUAL_ERRORS = {
   accountNumber: "accountNumberError",
   email: "emailError",
   birthDate: "birthDateError",
+  documentNumber: "documentNumberError",
   taxNumber: "taxNumberError",
 };
 

@@ -3,7 +3,7 @@
 
 import { validateHolder } from "../input/holder.js";
 import { groupWhileTyping, isBic, isIban, isNumberLike, isPartOfBic, isPartOfIban } from "./accountNumbers.js";
-import { makeCountrySelect } from "./countries.js";
+import { listCountries } from "./countries.js";
 import { make, makeHidden, makeId } from "./dom.js";
 import { usualError } from "./faults.js";
 import { makeGroup, markOptional, validateOnBlur, validateWhileTyping } from "./fields.js";
@@ -13,6 +13,7 @@ import { page } from "./state.js";
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const TAX_NUMBER_LENGTH_MIN = 8;
+const DOCUMENTS = { TAXSTATEMENT: "taxNumber", IDCARD: "identityCard", PASSPORT: "passport" };
 
 /** @satisfies {Record<string, InputRow>} */
 export const INPUTS = {
@@ -22,7 +23,7 @@ export const INPUTS = {
   accountHolder: { names: ["bankAccount.holder"], label: "accountHolder", autocomplete: "name", max: 128, fits: isHolder, isPartial: isPartOfHolder },
   accountIban: { names: ["bankAccount.iban"], label: "accountIban", autocomplete: "off", max: 64, fits: isIban, isPartial: isPartOfIban, setsUp: groupWhileTyping, isLatin: true },
   accountBic: { names: ["bankAccount.bic"], label: "accountBic", autocomplete: "off", max: 14, fits: isBic, isPartial: isPartOfBic, isLatin: true },
-  accountBank: { names: ["bankAccount.bankName"], label: "bankName", autocomplete: "off", max: 255 },
+  accountBank: { names: ["bankAccount.bankName"], label: "bankName", autocomplete: "off", max: 255, isBank: true },
   accountNumber: { names: ["bankAccount.number"], label: "accountNumber", autocomplete: "off", max: 64, isLatin: true },
   accountCountry: { names: ["bankAccount.country"], label: "country", autocomplete: "country", isCountry: true },
   virtualAccount: { names: ["virtualAccount.accountId"], label: "accountNumber", autocomplete: "off", max: 100 },
@@ -30,6 +31,16 @@ export const INPUTS = {
   mobilePhone: { names: ["customer.mobile"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
   phone: { names: ["customer.phone"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
   birthDate: { names: ["customer.birthDate"], label: "birthDate", autocomplete: "bday", type: "date", fits: isBirthDate },
+  documentType: { names: ["customer.identificationDocType"], label: "documentType", autocomplete: "off", choices: DOCUMENTS },
+  documentNumber: {
+    names: ["customer.identificationDocId"],
+    label: "documentNumber",
+    autocomplete: "off",
+    max: 64,
+    fits: isTaxNumber,
+    isPartial: isNumberLike,
+    isLatin: true,
+  },
   taxNumber: {
     names: ["customer.identificationDocId"],
     label: "taxNumber",
@@ -127,21 +138,54 @@ function makeInput(translator, row, classes, { value, placeholder, ...attributes
 }
 
 /**
+ * Lists the values to choose from and their texts, or returns null where the shopper writes one.
+ * @param {Translator} translator
+ * @param {InputRow} row
+ * @param {InputChoices} choices
+ */
+function listOptions(translator, row, { countries = [], banks = [] }) {
+  if (row.isCountry) {
+    return listCountries(translator.tag, countries);
+  }
+  if (row.isBank && banks.length) {
+    return banks.map((bank) => [bank, bank]);
+  }
+  return row.choices ? Object.entries(row.choices).map(([value, key]) => [value, translator.translate(key)]) : null;
+}
+
+/**
+ * @param {InputRow} row
+ * @param {string[][]} options
+ * @param {string} classes
+ * @param {Attributes & { value: string, empty: string }} attributes
+ */
+function makeSelect(row, options, classes, { value, empty, ...attributes }) {
+  const listed = row.choices ? options : [["", empty], ...options];
+  const select = make("select", classes, attributes, ...listed.map(([code, text]) => make("option", "", { value: code }, text)));
+  select.value = row.isCountry ? value.toUpperCase() : value;
+  if (select.selectedIndex < 0) {
+    select.selectedIndex = 0;
+  }
+  return select;
+}
+
+/**
  * Makes a field of the page. `isNeeded` says that an empty one is a fault.
  * @param {Translator} translator
  * @param {InputName} name
  * @param {InputChoices} [choices]
  * @returns {InputField}
  */
-export function makeInputField(translator, name, { isNeeded = true, value = findKnown(name), groupName = name } = {}) {
+export function makeInputField(translator, name, { isNeeded = true, value = findKnown(name), groupName = name, ...limits } = {}) {
   /** @type {InputRow} */
   const row = INPUTS[name];
   const id = makeId(name);
   const text = translator.translate(row.label);
   const attributes = { id, name: row.names[0], autocomplete: row.autocomplete, "aria-required": isNeeded ? "true" : null };
   const classes = `wpwl-control wpwl-control-${groupName}`;
-  const control = row.isCountry
-    ? makeCountrySelect(translator, classes, attributes, value)
+  const options = listOptions(translator, row, limits);
+  const control = options
+    ? makeSelect(row, options, classes, { ...attributes, value, empty: text })
     : makeInput(translator, row, classes, { ...attributes, value, placeholder: page.settings.showPlaceholders ? text : "" });
   /** @type {InputField} */
   const field = {

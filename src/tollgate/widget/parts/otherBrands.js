@@ -2,9 +2,10 @@
 // Forms of brands that are paid elsewhere: at a bank, in a wallet, by a voucher. They show a mark, what the brand asks for,
 // and a button.
 
+import { squeezeNumbers } from "./accountNumbers.js";
 import { makeAskedFields } from "./billing.js";
 import { makeBrandGroup } from "./brands.js";
-import { make } from "./dom.js";
+import { make, makeHidden } from "./dom.js";
 import { FORM_HOOKS, makeWidget } from "./forms.js";
 import { isAccordion } from "./methods.js";
 import { renderAmount } from "./payButton.js";
@@ -18,10 +19,13 @@ const POPUP_KINDS = ["onlineTransfer", "virtualAccount"];
  * @param {string} code
  */
 export function makeOtherBrand(place, code) {
-  const { kind, label, asks } = page.configuration.brands[code];
+  const { kind, label, asks, countries, banks } = page.configuration.brands[code];
   const word = `${kind}-${code}`;
   const widget = makeWidget(kind, { container: word, form: word, id: kind }, place, code);
-  widget.fields = makeAskedFields(widget.translator, asks, []);
+  // Nobody is asked for the only country there is.
+  const told = countries.length === 1 ? asks.filter((name) => name.endsWith(".country")) : [];
+  widget.fields = makeAskedFields(widget.translator, asks.filter((name) => !told.includes(name)), [], { countries, banks });
+  widget.addFields = () => squeezeNumbers(widget.fields);
   widget.opensDialog = POPUP_KINDS.includes(kind) && page.settings.inlineBrands.includes(code);
   widget.opensPopup = POPUP_KINDS.includes(kind) && !widget.opensDialog && !page.settings.paymentTarget;
   widget.renderOwnLabel = () => widget.translator.translate("payWith", { brand: label, amount: renderAmount(widget.translator) }).trim();
@@ -33,6 +37,10 @@ export function makeOtherBrand(place, code) {
   }
   const isElsewhere = isAccordion() && POPUP_KINDS.includes(kind) && !widget.fields.length;
   const note = isElsewhere ? make("p", "wpwl-method-note", {}, widget.translator.translate("goToBrand", { brand: label })) : null;
-  widget.form.append(...[makeBrandGroup(code, label) || [], note || []].flat(), ...widget.fields.map((field) => field.group));
+  widget.form.append(
+    ...[makeBrandGroup(code, label) || [], note || []].flat(),
+    ...widget.fields.map((field) => field.group),
+    ...told.map((name) => makeHidden(name, countries[0])),
+  );
   return widget;
 }

@@ -103,6 +103,9 @@ export interface InputRow {
   max?: number;
   type?: string;
   isCountry?: boolean;
+  isBank?: boolean;
+  /** The values to choose from, and the keys of their texts. */
+  choices?: Record<string, string>;
   /** Whether it is written from left to right in every language. */
   isLatin?: boolean;
   fits?(text: string, control: TextControl): boolean;
@@ -118,6 +121,9 @@ export interface InputChoices {
   isNeeded?: boolean;
   value?: string;
   groupName?: string;
+  /** What a brand takes; where there are none, it takes all. */
+  countries?: string[];
+  banks?: string[];
 }
 
 export interface FrameRequest {

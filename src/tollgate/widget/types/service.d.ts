@@ -62,6 +62,10 @@ export interface BrandRow extends CardBrand {
   label: string;
   kind: WidgetKind;
   asks: string[];
+  /** The countries that the brand takes; where there are none, it takes all. */
+  countries: string[];
+  /** The banks that the shopper chooses from, where the brand has a list. */
+  banks: string[];
   wallet?: Wallet;
   mandate?: Mandate;
   ibanLengths?: Record<string, number>;
