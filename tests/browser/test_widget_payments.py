@@ -238,7 +238,7 @@ def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_
 
 
 def test_a_provider_that_wants_a_form_gets_it_in_its_window(page: Page, hosted_page: HostedPage) -> None:
-    checkout = show_hosted_page(page, hosted_page, "GIROPAY", bankAccount__country="DE")
+    checkout = show_hosted_page(page, hosted_page, "GIROPAY", bankAccount__bic="DEUTDEFF")
 
     with page.expect_popup() as opened:
         pay_button(page).click()

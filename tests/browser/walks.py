@@ -64,7 +64,7 @@ def pay_by_card(shop: Site, client: Client, number: str, **changes: str) -> Jour
 
 
 def pay_by_brand(shop: Site, client: Client, brand: str) -> Journey:
-    return _begin(shop, client, {"paymentBrand": brand, "bankAccount.country": "DE"})
+    return _begin(shop, client, {"paymentBrand": brand, "bankAccount.country": "DE", "bankAccount.bic": "DEUTDEFF"})
 
 
 def _begin(shop: Site, client: Client, fields: dict[str, str]) -> Journey:

@@ -193,6 +193,7 @@ def _show_brand(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], t
         "grouping": brand.grouping,
         "shares": brand.shares,
         "asks": [name for name in needs if name not in prepared],
+        "accountName": brand.account_name.name.lower(),
         "countries": brand.countries,
         "banks": brand.banks,
         **({"wallet": _show_wallet(brand, terms)} if kind == "wallet" else {}),

@@ -7,7 +7,8 @@ import { INPUTS, findInputName, makeInputField, makeWantedField } from "./inputs
 import { addAsked } from "./methods.js";
 import { isOn } from "./reading.js";
 import { page } from "./state.js";
-/** @import { Field, InputChoices, InputName, Translator, Widget } from "../types/page.d.ts" */
+/** @import { Field, InputName, Translator, Widget } from "../types/page.d.ts" */
+/** @import { BrandRow } from "../types/service.d.ts" */
 
 /** @satisfies {Record<string, InputName>} */
 const BILLING_FIELDS = {
@@ -88,14 +89,14 @@ export function askForBilling(widget, names) {
  * @param {Translator} translator
  * @param {string[]} asks
  * @param {Field[]} present
- * @param {Pick<InputChoices, "countries" | "banks">} [limits]
+ * @param {Partial<BrandRow>} [brand]
  */
-export function makeAskedFields(translator, asks, present, limits) {
+export function makeAskedFields(translator, asks, present, { accountName, countries, banks } = {}) {
   const personal = makePersonalFields(translator);
   const hidden = personal.flatMap(({ group }) => [...group.querySelectorAll("input")].map((input) => input.name));
   const there = new Set([...[...present, ...personal].flatMap((field) => field.names), ...hidden]);
-  const names = asks.filter((parameter) => !there.has(parameter)).flatMap((parameter) => findInputName(parameter) || []);
-  return [...personal, ...[...new Set(names)].map((name) => makeInputField(translator, name, limits))];
+  const names = asks.filter((parameter) => !there.has(parameter)).flatMap((parameter) => findInputName(parameter, accountName) || []);
+  return [...personal, ...[...new Set(names)].map((name) => makeInputField(translator, name, { countries, banks }))];
 }
 
 /** @param {Translator} translator */

@@ -27,6 +27,8 @@ export const INPUTS = {
   accountNumber: { names: ["bankAccount.number"], label: "accountNumber", autocomplete: "off", max: 64, isLatin: true },
   accountCountry: { names: ["bankAccount.country"], label: "country", autocomplete: "country", isCountry: true },
   virtualAccount: { names: ["virtualAccount.accountId"], label: "accountNumber", autocomplete: "off", max: 100 },
+  accountPhone: { names: ["virtualAccount.accountId"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true, accountName: "phone" },
+  accountEmail: { names: ["virtualAccount.accountId"], label: "email", autocomplete: "email", type: "email", max: 100, fits: isEmail, isPartial: isPartOfEmail, accountName: "email" },
   email: { names: ["customer.email"], label: "email", autocomplete: "email", type: "email", max: 128, fits: isEmail, isPartial: isPartOfEmail },
   mobilePhone: { names: ["customer.mobile"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
   phone: { names: ["customer.phone"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
@@ -95,10 +97,14 @@ function isTaxNumber(text) {
   return text.length >= TAX_NUMBER_LENGTH_MIN;
 }
 
-/** @param {string} parameter */
-export function findInputName(parameter) {
-  const names = /** @type {InputName[]} */ (Object.keys(INPUTS));
-  return names.find((name) => INPUTS[name].names.includes(parameter));
+/**
+ * Finds the row of a parameter. Providers know their accounts by different things.
+ * @param {string} parameter
+ * @param {string} [accountName]
+ */
+export function findInputName(parameter, accountName) {
+  const rows = /** @type {[InputName, InputRow][]} */ (Object.entries(INPUTS)).filter(([, row]) => row.names.includes(parameter));
+  return (rows.find(([, row]) => row.accountName === accountName) || rows[0] || [])[0];
 }
 
 /** @param {InputName} name */

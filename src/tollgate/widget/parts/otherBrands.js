@@ -19,12 +19,13 @@ const POPUP_KINDS = ["onlineTransfer", "virtualAccount"];
  * @param {string} code
  */
 export function makeOtherBrand(place, code) {
-  const { kind, label, asks, countries, banks } = page.configuration.brands[code];
+  const row = page.configuration.brands[code];
+  const { kind, label, asks, countries } = row;
   const word = `${kind}-${code}`;
   const widget = makeWidget(kind, { container: word, form: word, id: kind }, place, code);
   // Nobody is asked for the only country there is.
   const told = countries.length === 1 ? asks.filter((name) => name.endsWith(".country")) : [];
-  widget.fields = makeAskedFields(widget.translator, asks.filter((name) => !told.includes(name)), [], { countries, banks });
+  widget.fields = makeAskedFields(widget.translator, asks.filter((name) => !told.includes(name)), [], row);
   widget.addFields = () => squeezeNumbers(widget.fields);
   widget.opensDialog = POPUP_KINDS.includes(kind) && page.settings.inlineBrands.includes(code);
   widget.opensPopup = POPUP_KINDS.includes(kind) && !widget.opensDialog && !page.settings.paymentTarget;

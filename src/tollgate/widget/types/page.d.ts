@@ -104,6 +104,8 @@ export interface InputRow {
   type?: string;
   isCountry?: boolean;
   isBank?: boolean;
+  /** What a provider's account is known by, where there are several rows for it. */
+  accountName?: string;
   /** The values to choose from, and the keys of their texts. */
   choices?: Record<string, string>;
   /** Whether it is written from left to right in every language. */

@@ -64,6 +64,8 @@ export interface BrandRow extends CardBrand {
   asks: string[];
   /** The countries that the brand takes; where there are none, it takes all. */
   countries: string[];
+  /** What accounts of the provider are known by. */
+  accountName: "any" | "phone" | "email";
   /** The banks that the shopper chooses from, where the brand has a list. */
   banks: string[];
   wallet?: Wallet;
