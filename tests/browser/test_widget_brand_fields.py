@@ -1,4 +1,4 @@
-"""The payment form asks for what a brand needs beyond the checkout, and leaves out brands that do not fit. In Chromium."""
+"""The form asks for what a brand needs and the checkout lacks. It leaves out brands that do not fit."""
 
 from __future__ import annotations
 

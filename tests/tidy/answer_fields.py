@@ -49,6 +49,7 @@ ANSWER_FIELDS = frozenset(
         "gatewayMerchantId",
         "attemptsLeft",
         "ibanLengths",
+        "accountName",
         "requiresCvv",
         "resultUrl",
         "returnUrl",

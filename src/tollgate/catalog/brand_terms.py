@@ -1,4 +1,4 @@
-"""The conditions under which a brand can be paid: fields, currencies and countries. The rows are in `brand_rows`."""
+"""The conditions under which a brand can be paid: fields, currencies and countries. The rows are in `provider_rows`."""
 
 from collections.abc import Container, Mapping
 

@@ -1,13 +1,18 @@
-"""Finds a brand by its code or by a card number, and checks numbers. The rows are in `brand_rows`."""
+"""Finds a brand by its code or by a card number, and checks numbers. The rows are in `brand_rows` and
+`provider_rows`.
+"""
 
 from bisect import bisect_right
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tollgate.catalog.brand_rows import ROWS, AccountType, Brand
+from tollgate.catalog.brand_rows import CARD_ROWS, AccountType, Brand
+from tollgate.catalog.provider_rows import PROVIDER_ROWS
 
 _KEY_DIGITS = 8
 """No published range needs more digits than the eight of a modern issuer number."""
+
+ROWS = (*CARD_ROWS, *PROVIDER_ROWS)
 
 BRANDS: Mapping[str, Brand] = MappingProxyType({row.code: row for row in ROWS})
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import tollgate.widget
-from tollgate.catalog.brand_rows import COUNTRY_NAMES, ROWS, Brand
+from tollgate.catalog.brand_rows import COUNTRY_NAMES, Brand
 from tollgate.catalog.brand_terms import FORM_INPUTS, fault_need, find_obstacle, find_question, list_missing
-from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.brands import BRANDS, ROWS
 from tollgate.catalog.countries import ALPHA2_CODES
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.parameters.names import PARAMETERS, WORDS, first_word

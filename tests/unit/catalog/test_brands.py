@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from tollgate.catalog.brand_rows import ROWS, AccountType
-from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
+from tollgate.catalog.brand_rows import AccountType
+from tollgate.catalog.brands import BRANDS, CARD_BRANDS, ROWS, accepts_number, detect_brand, find_brand, passes_luhn
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.test_cards import TEST_CARDS, TestCard
 
