@@ -126,14 +126,11 @@ def _names_account_otherwise(form: AccountName, accepts: Callable[[str], bool]) 
 
 
 def _contains_more_than_the_amount(fields: Fields, _facts: Facts) -> bool:
-    """Applies if taxAmount, shipping.cost or the sum of the sellers is more than the amount that contains it."""
+    """Applies if taxAmount or shipping.cost is more than the amount that contains it."""
     if "amount" not in fields:
         return False
     amount = read_hundredths(fields["amount"])
-    if any(name in fields and read_hundredths(fields[name]) > amount for name in ("taxAmount", "shipping.cost")):
-        return True
-    sellers = (name for name in fields if name.startswith("marketPlace.sellers[") and name.endswith("].amount"))
-    return sum(read_hundredths(fields[name]) for name in sellers) > amount
+    return any(name in fields and read_hundredths(fields[name]) > amount for name in ("taxAmount", "shipping.cost"))
 
 
 def _pays_itself(fields: Fields, facts: Facts) -> bool:
@@ -178,9 +175,9 @@ DECLINES = (
     ),
     Decline(
         "100.550.701",
-        "taxAmount, shipping.cost or what marketPlace.sellers receive is more than the amount that contains it.",
+        "taxAmount or shipping.cost is more than the amount that contains it.",
         _contains_more_than_the_amount,
-        _groups("taxAmount", "shipping", "marketPlace"),
+        _groups("taxAmount", "shipping"),
     ),
     Decline(
         "100.700.801",

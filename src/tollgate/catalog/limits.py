@@ -45,6 +45,7 @@ class Limits:
     items_max: int = 1000
     cart_payment_index_max: int = 99
     seller_index_max: int = 999
+    sellers_max: int = 100
     passenger_index_max: int = 99
     leg_index_max: int = 99
     registration_index_max: int = 99

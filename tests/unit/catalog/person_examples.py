@@ -9,12 +9,19 @@ from unit.catalog.rule_fields import (
     DEBIT,
     NAMES,
     SELLER,
+    SELLERS,
     SHIPPED,
     SHIPPED_TAX_ID,
     TAX_ID,
     Example,
     without,
 )
+
+MANY_SELLERS = {
+    **DEBIT,
+    **{f"marketPlace.sellers[{index}].id": f"s{index}" for index in range(LIMITS.sellers_max)},
+    **{f"marketPlace.sellers[{index}].amount": "1.00" for index in range(LIMITS.sellers_max)},
+}
 
 PERSON_EXAMPLES = [
     Example(
@@ -105,5 +112,42 @@ PERSON_EXAMPLES = [
         {**DEBIT, **SELLER},
         {**DEBIT, "marketPlace.sellers[3].id": "s"},
         ["marketPlace.sellers[3].amount"],
+    ),
+    Example(
+        "seller_count",
+        "create_payment",
+        {**MANY_SELLERS, "amount": f"{LIMITS.sellers_max}.00"},
+        {
+            **MANY_SELLERS,
+            "amount": f"{LIMITS.sellers_max + 1}.00",
+            "marketPlace.sellers[999].id": "one more",
+            "marketPlace.sellers[999].amount": "1.00",
+        },
+        ["marketPlace.sellers"],
+    ),
+    Example(
+        "seller_ids",
+        "create_payment",
+        {**DEBIT, **SELLERS},
+        {**DEBIT, **SELLERS, "marketPlace.sellers[1].id": "s"},
+        ["marketPlace.sellers[1].id"],
+    ),
+    *(
+        Example(
+            "seller_sum",
+            operation,
+            {**DEBIT, **SELLERS},
+            {**DEBIT, **SELLERS, "marketPlace.sellers[1].amount": amount},
+            ["marketPlace.sellers[1].amount"],
+        )
+        for operation in ("create_payment", "create_checkout")
+        for amount in ("30.65", "30.67")
+    ),
+    Example(
+        "seller_items",
+        "create_payment",
+        {**DEBIT, **SELLERS, "cart.items[7].sellerId": "t"},
+        {**DEBIT, **SELLERS, "cart.items[7].sellerId": "u"},
+        ["cart.items[7].sellerId"],
     ),
 ]

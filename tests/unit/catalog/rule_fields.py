@@ -62,4 +62,10 @@ SHIPPED_TAX_ID = {
     "shipping.customer.identificationDocId": "12345678",
 }
 TYPE = ["paymentType"]
-SELLER = {"marketPlace.sellers[3].id": "s", "marketPlace.sellers[3].amount": "1.00"}
+SELLER = {"marketPlace.sellers[3].id": "s", "marketPlace.sellers[3].amount": "92.00"}
+SELLERS = {
+    "marketPlace.sellers[0].id": "s",
+    "marketPlace.sellers[0].amount": "61.34",
+    "marketPlace.sellers[1].id": "t",
+    "marketPlace.sellers[1].amount": "30.66",
+}

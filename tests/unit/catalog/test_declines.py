@@ -24,11 +24,6 @@ SENSELESS = [
     ("100.500.301", {"transactionDueDate": "2029-11-16"}, FACTS),
     ("100.550.701", {"amount": "10.00", "taxAmount": "10.01"}, FACTS),
     ("100.550.701", {"amount": "10.00", "shipping.cost": "11.00"}, FACTS),
-    (
-        "100.550.701",
-        {"amount": "10.00", "marketPlace.sellers[0].amount": "6.00", "marketPlace.sellers[1].amount": "4.01"},
-        FACTS,
-    ),
     ("100.700.801", {**TAX, "customer.identificationDocId": "529.982.247-24"}, FACTS),
     ("100.800.302", {"billing.city": "4711"}, FACTS),
     ("100.900.101", {"customer.email": "notanemail"}, FACTS),
