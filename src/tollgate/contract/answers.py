@@ -13,6 +13,7 @@ from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.catalog.shape import is_true
 from tollgate.catalog.wallets import Wallet
+from tollgate.contract.sellers import render_split
 from tollgate.contract.standing import find_scheme_reference, render_series_reference
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.payment import Payment, State
@@ -32,6 +33,7 @@ _ECHOED = (
     "billing",
     "shipping",
     "cart",
+    "marketPlace",
     "bankAccount",
     "virtualAccount",
     "tokenAccount",
@@ -120,6 +122,8 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     if payment.state is State.APPROVED:
         reference = render_series_reference(echo, find_scheme_reference(payment.details))
         echo = {**echo, **reference} if reference else echo
+    if payment.split:
+        echo = {**echo, **render_split(payment.split)}
     body |= render_rest(payment.result_code, payment.card, echo, payment.details, handover)
     return body
 

@@ -8,6 +8,7 @@ from tollgate.contract.fields import Fields, Pairs
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_simulator_overrides, read_test_mode
 from tollgate.contract.registered import find_registration_id
+from tollgate.contract.sellers import read_split
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import Payment
@@ -39,6 +40,7 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         registration_id=find_registration_id(fields),
         # A lenient channel ignores the brand: the payment referred to has its own.
         brand=None if channel.is_lenient else values.get("paymentBrand"),
+        split=read_split(fields),
         objection=objection,
         simulator_overrides=read_simulator_overrides(values)
         if "customParameters" in fields.groups and not is_live

@@ -18,12 +18,14 @@ from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_request
 from tollgate.contract.details import read_details
 from tollgate.contract.fields import Fields
+from tollgate.contract.sellers import read_split
 from tollgate.contract.standing import find_series_objection, is_by_merchant, read_sequence, select_series_fields
 from tollgate.payments.accounts import CardSummary, Instrument, OpenedCard
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Authentication, Details, Order, ProcessingCode, TestMode
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import RegisteredAccount
+from tollgate.payments.splits import Split, sum_split
 from tollgate.values import Fault, Money, Refusal, read_hundredths
 
 # Bound once, because looking a member up in its enumeration takes as long as a call.
@@ -176,6 +178,7 @@ def read_order(
     source = take_source(fields, channel, today=today, opened=opened, on_file=on_file)
     _check_source(source, payment_type, values, channel, money)
     details = _add_wallet_proof(read_details(fields), opened)
+    split = read_split(fields)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
         payment_type=payment_type,
@@ -200,8 +203,10 @@ def read_order(
         registers=makes_registration and payment_type != AUTHENTICATION,
         authentication=read_authentication_request(fields, payment_type, source.account),
         details=details,
+        split=split,
         simulator_overrides={} if is_live else read_simulator_overrides(values),
         objection=_find_objection(payment_type, money, fields, details, source, on_file)
+        or _find_split_objection(split, money)
         or objections.find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
         hidden=select_hidden_numbers(fields),
@@ -241,6 +246,13 @@ def _find_objection(
     if found or payment_type == AUTHENTICATION:
         return found
     return find_series_objection(details.standing_instruction, source.account, on_file)
+
+
+def _find_split_objection(split: Split, money: Money) -> str | None:
+    """Finds shares that are not those of the amount: a schedule may be older than the rule about their sum."""
+    if split and sum_split(split) != money.hundredths:
+        return codes.AMOUNTS_CONTRADICT
+    return objections.find_fraction_objection(Money(share.amount, money.currency) for share in split)
 
 
 def select_hidden_numbers(fields: Fields) -> Mapping[str, str]:

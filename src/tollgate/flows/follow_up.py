@@ -12,6 +12,7 @@ from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.follow_ups import check_lifecycle
+from tollgate.contract.sellers import check_sellers
 from tollgate.flows.pay import look_up, look_up_registration
 from tollgate.operations import accounts, charging, idempotency, routes
 from tollgate.operations.app import SUCCESS_CODES, App, Call
@@ -38,6 +39,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judg
         route = routes.get_route(app, channel, named)
         context = await charging.read_own_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
+        check_sellers(request.echo, request.split, named)
         await accounts.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
         if judged is not None and judged.balance.chain_length != context.first.balance.chain_length:
             raise Conflict(

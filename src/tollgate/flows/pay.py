@@ -135,6 +135,7 @@ def start_attempt(
         registration_id=order.registration_id,
         return_url=order.return_url,
         card=order.card_summary,
+        split=order.split,
         echo=order.echo,
         connector=connector,
     )

@@ -132,6 +132,8 @@ def _choose_outcome(app: App, payment: Payment, checkout: Checkout) -> Outcome:
 
 async def read_own_context(app: App, named: Payment) -> chain.ChainContext:
     """Reads the context of a merchant's follow-up, which always moves the money of the payment that it names."""
+    if named.split:
+        return await read_chain_context(app, named)
     first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
     return chain.ChainContext(named=signing.trust(app, named), money_source=named, first=first)
 
@@ -143,6 +145,10 @@ async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
     named, money_source, first = (
         signing.trust(app, row) for row in (members[named.id], chain.get_money_source(named, members), rows[0])
     )
+    if named.split:
+        # What each seller has left is counted from all of them.
+        members = {row.id: signing.trust(app, row) for row in rows}
+        return chain.ChainContext(named=named, money_source=money_source, first=first, members=members)
     return chain.ChainContext(named=named, money_source=money_source, first=first)
 
 
@@ -157,6 +163,7 @@ def make_follow_up_request(request: FollowUp, named: Payment) -> chain.FollowUpR
         is_final=request.is_final,
         test_mode=request.test_mode,
         brand=request.brand,
+        split=request.split,
         # Without a currency it is that of the payment, so fractions can only be checked here.
         objection=request.objection
         or objections.find_fraction_objection([money] if money else [])
@@ -198,6 +205,7 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
         action=None,
         releases=0,
         closes=0,
+        split=(),
         mac=None,
         balance=UNTOUCHED,
         events=0,
@@ -214,6 +222,7 @@ def plan_attempt(attempt: Payment, decision: chain.Plan | chain.Refused) -> Paym
         action=decision.following.action,
         releases=decision.releases,
         closes=decision.closes,
+        split=decision.split,
     )
 
 

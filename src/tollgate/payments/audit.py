@@ -9,11 +9,12 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.chain import count_chain
+from tollgate.payments.chain import count_chain, count_left, has_split
 from tollgate.payments.completion import list_entries
 from tollgate.payments.following import FOLLOWINGS, REFUNDABLE, Action
 from tollgate.payments.ledger import FIRST_ENTRIES, Balance, Entry, LedgerAccount
 from tollgate.payments.payment import Payment, State
+from tollgate.payments.splits import sum_split
 from tollgate.values import MerchantId, render_hundredths
 
 
@@ -22,6 +23,7 @@ class Proof(StrEnum):
 
     ROW = "row"
     SIGNATURE = "signature"
+    SPLIT = "split"
     CHAIN = "chain"
     BALANCE = "balance"
     BOUND = "bound"
@@ -71,6 +73,7 @@ def check_chain(members: Sequence[Payment], entries: Entries) -> list[Finding]:
         return findings + broken
     findings += [make_finding(payment, Proof.BALANCE, text) for payment, text in _check_balances(members)]
     findings += [make_finding(payment, Proof.BOUND, text) for payment, text in _check_bounds(members)]
+    findings += [make_finding(payment, Proof.SPLIT, text) for payment, text in _check_splits(members)]
     return [*findings, *_check_accounts(members, entries)]
 
 
@@ -191,6 +194,20 @@ def _list_bounds(payment: Payment, followers: _Followers) -> Iterable[tuple[bool
         yield given <= payment.money.hundredths, "more was given back than it took"
 
 
+def _check_splits(members: Sequence[Payment]) -> _Flaws:
+    """Checks that the shares of sellers are those of the amounts, and that refunds took from nobody what he had not."""
+    known: dict[str, Payment] = {payment.id: payment for payment in members}
+    for payment in members:
+        named = known.get(payment.referenced_id or "")
+        if payment.split and sum_split(payment.split) != payment.money.hundredths:
+            yield payment, f"its shares add up to {render_hundredths(sum_split(payment.split))}"
+        if named is not None and payment.action and bool(payment.split) != has_split(payment.action, named):
+            yield payment, "it has no split although it moves the money of sellers, or one although it moves none"
+        # A bank charges back whatever is left.
+        if payment.split and not payment.balance.disputed and min(count_left(payment, known).values()) < 0:
+            yield payment, "more was taken from one of its sellers than the share"
+
+
 def check_entries(payment: Payment, entries: Entries) -> list[Finding]:
     """Checks the entries of one payment, also where its chain is not whole."""
     findings = []
@@ -237,7 +254,14 @@ def sum_expected_accounts(members: Sequence[Payment]) -> dict[LedgerAccount, int
             held += payment.money.hundredths + payment.releases
         if payment.is_decided or row.net < 0:
             earned -= payment.money.hundredths * row.net
-    return {LedgerAccount.SHOPPER: -held - earned, LedgerAccount.HELD: held, LedgerAccount.EARNED: earned}
+    # A chain with sellers passes on to them whatever it earns.
+    seller = earned if first.split else 0
+    return {
+        LedgerAccount.SHOPPER: -held - earned,
+        LedgerAccount.HELD: held,
+        LedgerAccount.EARNED: earned - seller,
+        LedgerAccount.SELLER: seller,
+    }
 
 
 def _check_accounts(members: Sequence[Payment], entries: Entries) -> list[Finding]:

@@ -4,6 +4,7 @@
 counting again are differences of it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -14,6 +15,7 @@ from tollgate.payments import ledger
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, Action, Draw, Following, Until, choose_following
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import OPEN_STATES, Payment, State
+from tollgate.payments.splits import Split, split_money, sum_split
 from tollgate.values import DAY, Instant, Money, PaymentId
 
 PENDING_STATES = OPEN_STATES | {State.STARTED}
@@ -33,6 +35,8 @@ class FollowUpRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The test mode; None means that of the payment named."""
     brand: str | None = None
     """The brand; None means that of the payment named."""
+    split: Split = ()
+    """The shares of the sellers; empty means in proportion to what each has left."""
     objection: str | None = None
 
 
@@ -52,6 +56,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     money: Money
     releases: int
     closes: int
+    split: Split
     guards: tuple[ledger.BalanceChange, ...]
     """The conditions that the balances must still meet when the reservation is written."""
 
@@ -67,6 +72,8 @@ class ChainContext(msgspec.Struct, frozen=True, kw_only=True):
     money_source: Payment
     """The payment whose money is moved: the one named, unless that one moved another's."""
     first: Payment
+    members: Mapping[str, Payment] = {}
+    """All payments of the chain by their ids, if the one named has a split, which later ones follow."""
 
 
 _ENDS = frozenset({Action.INCREMENT, Action.RETURN})
@@ -135,6 +142,10 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
     net_min = -first.taken if row.net < 0 and not row.dispute else -ledger.NO_BOUND
     if amount <= 0 or not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
         return excess
+    money = Money(amount, named.money.currency)
+    split = _choose_split(request.split, row, context, money)
+    if isinstance(split, Refused):
+        return split
     is_final = request.is_final and row.closes_when_final != ledger.Closure.NONE
     releases = named.left - amount if is_final and row.releases_when_final else 0
     closes = row.closes | (row.closes_when_final if is_final else ledger.Closure.NONE)
@@ -151,10 +162,57 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
         ledger.BalanceChange(
             payment_id=context.money_source.id, disputed_max=0 if row.is_barred_by_dispute else ledger.NO_BOUND
         ),
-        ledger.BalanceChange(payment_id=first.id, net_min=net_min),
+        ledger.BalanceChange(
+            payment_id=first.id,
+            net_min=net_min,
+            # A split is made of what each seller had left, so nothing else may have been split since.
+            length_max=first.balance.chain_length + 1 if named.split else ledger.NO_BOUND,
+        ),
     )
-    money = Money(amount, named.money.currency)
-    return Plan(following=row, money=money, releases=releases, closes=closes, guards=guards)
+    return Plan(following=row, money=money, releases=releases, closes=closes, split=split, guards=guards)
+
+
+def _choose_split(sent: Split, row: Following, context: ChainContext, money: Money) -> Split | Refused:
+    """Returns the split that a merchant sent, or else one in proportion to what each seller has left."""
+    named = context.named
+    if sent and sum_split(sent) != money.hundredths:
+        return Refused(codes.AMOUNTS_CONTRADICT)
+    if not has_split(row.action, named):
+        return ()
+    # A rebill, an increment and a renewal take nothing of what is there, and look like the payment that they name.
+    is_anew = row.draw is Draw.NOTHING and not row.dispute
+    left = {share.seller_id: share.amount for share in named.split} if is_anew else count_left(named, context.members)
+    if not sent:
+        return split_money(money, left, named.split)
+    if not is_anew and any(share.amount > left[share.seller_id] for share in sent):
+        return Refused(REFUSALS[row.payment_type].excess)
+    return sent
+
+
+def has_split(action: Action, named: Payment) -> bool:
+    """Tells whether a follow-up of this payment is split; what a void releases was nobody's yet."""
+    return bool(named.split) and action is not Action.VOID
+
+
+def count_left(payment: Payment, members: Mapping[str, Payment]) -> Mapping[str, int]:
+    """Returns what each seller has left of a payment, as `Payment.left` does for all of them together.
+
+    What was charged back is left out too, because a dispute takes it from the seller.
+    """
+    left = Counter({share.seller_id: share.amount for share in payment.split})
+    for other in members.values():
+        row = FOLLOWINGS.get(other.action) if other.action else None
+        if row is None or other.state is State.DECLINED or other.referenced_id is None:
+            continue
+        sign = 0
+        if other.referenced_id == payment.id:
+            is_done = other.state is State.APPROVED or other.is_decided
+            sign = int(is_done) if row.adds else -int(row.draw is not Draw.NOTHING)
+        if (row.dispute or row.restores) and get_money_source(members[other.referenced_id], members).id == payment.id:
+            sign += 1 if row.restores else -row.dispute
+        for share in other.split:
+            left[share.seller_id] += sign * share.amount
+    return left
 
 
 def _fits(row: Following, named: Payment, amount: int) -> bool:

@@ -124,10 +124,31 @@ def list_entries(payment: Payment) -> list[Entry]:
         amount=payment.money.hundredths,
         posted_at=payment.completed_at,
     )
-    if not payment.releases:
-        return [entry]
-    released = msgspec.structs.replace(entry, id=entry.id + "r", target=LedgerAccount.SHOPPER, amount=payment.releases)
-    return [entry, released]
+    entries = [entry]
+    if payment.releases:
+        released = {"id": entry.id + "r", "target": LedgerAccount.SHOPPER, "amount": payment.releases}
+        entries.append(msgspec.structs.replace(entry, **released))
+    if payment.split and LedgerAccount.EARNED in accounts:
+        entries += _list_seller_entries(payment, entry)
+    return entries
+
+
+def _list_seller_entries(payment: Payment, entry: Entry) -> list[Entry]:
+    """Lists the entries that pass what the merchant earned on to its sellers, or take what it gave back from them."""
+    earned, seller = LedgerAccount.EARNED, LedgerAccount.SELLER
+    source, target = (earned, seller) if entry.target is earned else (seller, earned)
+    return [
+        msgspec.structs.replace(
+            entry,
+            id=f"{entry.id}s{place}",
+            source=source,
+            target=target,
+            amount=share.amount,
+            seller_id=share.seller_id,
+        )
+        for place, share in enumerate(payment.split)
+        if share.amount
+    ]
 
 
 _UNSIGNED = frozenset({"balance", "deadline_at", "events", "lifecycle_id", "mac"})

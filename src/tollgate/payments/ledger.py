@@ -20,6 +20,8 @@ class LedgerAccount(StrEnum):
     """Money that was authorized and is neither captured nor released."""
     EARNED = "earned"
     """The merchant's money at the acquirer."""
+    SELLER = "seller"
+    """The part of what was earned that belongs to a seller of the marketplace; each seller has an account of its own."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +35,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     target: LedgerAccount
     amount: int
     posted_at: Instant
+    seller_id: str | None = None
+    """The owner of the account `seller`; None if the entry does not touch one."""
 
 
 _ENTRIES_BY_DIRECTION = {
@@ -119,6 +123,8 @@ class BalanceChange(msgspec.Struct, frozen=True, kw_only=True):
     """The closures that must not have been made before the change."""
     net_min: int = -NO_BOUND
     """The least that `chain_net` must be after the change."""
+    length_max: int = NO_BOUND
+    """The most payments that the chain may have after the change: none may have joined it since it was read."""
 
     @property
     def is_idle(self) -> bool:
@@ -154,6 +160,7 @@ def _join(one: BalanceChange, other: BalanceChange) -> BalanceChange:
         disputed_max=min(one.disputed_max, other.disputed_max),
         barred_by=one.barred_by | other.barred_by,
         net_min=max(one.net_min, other.net_min),
+        length_max=min(one.length_max, other.length_max),
     )
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.authentication import AuthenticationRequest
+from tollgate.payments.splits import Split
 from tollgate.values import CheckoutId, Money, RegistrationId
 
 
@@ -150,6 +151,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     authentication: AuthenticationRequest | None = None
     """The request to authenticate the shopper; None if there is to be no authentication."""
     details: Details = NO_DETAILS
+    split: Split = ()
+    """The shares of the sellers of a marketplace."""
     simulator_overrides: Mapping[str, str] = {}
     """Custom parameters that a simulator understands; real acquirers never see them."""
     objection: str | None = None
@@ -179,6 +182,8 @@ class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
     """Answered again; the named payment has an account of its own."""
     brand: str | None = None
     """The named payment must have this brand."""
+    split: Split = ()
+    """The shares of the sellers; empty means in proportion to what each has left."""
     objection: str | None = None
     """The same as in an order."""
     simulator_overrides: Mapping[str, str] = {}

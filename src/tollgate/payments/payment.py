@@ -15,6 +15,7 @@ from tollgate.payments.accounts import CardSummary
 from tollgate.payments.following import TAKEN, Action
 from tollgate.payments.ledger import UNTOUCHED, Balance, Closure
 from tollgate.payments.order import TestMode
+from tollgate.payments.splits import Split
 from tollgate.values import ChannelId, CheckoutId, Instant, MerchantId, Money, PaymentId, RegistrationId
 
 
@@ -66,6 +67,8 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a hold that it releases in addition to its own amount."""
     closes: int = Closure.NONE
     """The follow-ups for which it closes the payment that it names."""
+    split: Split = ()
+    """The shares of the sellers of a marketplace; a payment that moves nothing of theirs has none."""
     balance: Balance = UNTOUCHED
     events: int = 0
     """The number of its events so far; the store counts them."""

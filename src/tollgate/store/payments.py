@@ -40,6 +40,7 @@ _next_position = (
 )
 _insert_follow_up = PAYMENTS.insert("idempotency_key", position=_next_position)
 _encode_started = PAYMENTS.make_row_encoder(hot.START_MEMBERS)
+_set_split = PAYMENTS.update(new=["split"])
 _NO_KEY = (None, None, None)
 
 
@@ -54,6 +55,8 @@ def start_payment(
     db: Database, payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
 ) -> Awaitable[bool]:
     """Makes the attempt durable before anything is sent; False if its idempotency key is taken."""
+    if payment.split:
+        return db.write(start_payment_writes(payment, sealed_account, idempotency_key), label="payment started")
     row = _make_start_row(payment, sealed_account, idempotency_key)
     return db.submit(hot.START, row, label="payment started")
 
@@ -62,7 +65,8 @@ def start_payment_writes(
     payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
 ) -> list[Write]:
     """Does what `start_payment` does, joined with other writes."""
-    return hot.START.make_writes(_make_start_row(payment, sealed_account, idempotency_key))
+    writes = hot.START.make_writes(_make_start_row(payment, sealed_account, idempotency_key))
+    return [*writes, *_set_split(payment, payment)] if payment.split else writes
 
 
 def start_follow_up_writes(
@@ -80,7 +84,7 @@ def start_follow_up_writes(
 # ---- balances ----
 
 _SUMS = Balance.__struct_fields__
-_GUARDS = ("left_min", "left_max", "counted_max", "disputed_max", "net_min", "barred_by")
+_GUARDS = ("left_min", "left_max", "counted_max", "disputed_max", "net_min", "length_max", "barred_by")
 # Typed, because PostgreSQL cannot tell the type of a sum that it is given one part of.
 _changed: dict[str, Any] = {name: payments.c[name] + bind("d", payments.c[name]) for name in _SUMS}
 _bound = {name: sa.bindparam(name, type_=payments.c.amount.type) for name in _GUARDS}
@@ -92,6 +96,7 @@ _balance_change = PAYMENTS.update(
     payments.c.disputed <= _bound["disputed_max"],
     payments.c.closed.op("&")(_bound["barred_by"]) == ZERO,
     _changed["chain_net"] >= _bound["net_min"],
+    _changed["chain_length"] <= _bound["length_max"],
     **_changed,
 )
 
@@ -136,7 +141,7 @@ def complete_payment(
     db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "completion"
 ) -> Awaitable[bool]:
     """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it."""
-    is_alone = completion.registration is None and completion.checkout is None
+    is_alone = completion.registration is None and completion.checkout is None and not completion.payment.split
     if is_alone and completion.payment.chain_id is None:
         return db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
     return db.write(completion_writes(completion, answer), label=label)
@@ -151,7 +156,7 @@ def completion_writes(
     moved = [
         write for change in completion.balance_changes for write in balance_change_writes(payment.merchant_id, change)
     ]
-    # The first entry is part of every completion; another one gives back what is left of a hold.
+    # The first entry is part of every completion; others give back what is left of a hold, or belong to sellers.
     moved += [write for entry in list_entries(payment)[1:] for write in _post(entry)]
     if completion.registration is not None:
         moved += end_payment_writes(completion.registration)

@@ -189,6 +189,8 @@ def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.
         ledger.c.id < sa.bindparam("before_id"),
         ledger.c.channel_id == sa.bindparam("channel_id"),
         sa.or_(ledger.c.source == sa.bindparam("earned"), ledger.c.target == sa.bindparam("earned")),
+        # What is passed on to sellers was earned before.
+        ledger.c.seller_id.is_(None),
     ]
     conditions += [_among(_REPORTED[name], name, count) for name, count in shape.filters]
     writer = sa.and_(payments.c.merchant_id == ledger.c.merchant_id, payments.c.id == ledger.c.payment_id)

@@ -87,6 +87,7 @@ payments = _make_table(
     sa.Column("lifecycle_id", TEXT),
     sa.Column("events", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("connector", TEXT),
+    sa.Column("split", TEXT),
 )
 # Only later transactions are in it: a chain is its first payment and what stands here.
 _index_where(
@@ -175,7 +176,16 @@ ledger = _make_table(
     sa.Column("target", TEXT, nullable=False),
     sa.Column("amount", WHOLE, nullable=False),
     sa.Column("posted_at", WHOLE, nullable=False),
+    sa.Column("seller_id", TEXT),
     sqlite_with_rowid=False,
+)
+# Holds only entries of sellers, so no other pays for it.
+_index_where(
+    "ledger_by_seller",
+    ledger.c.merchant_id,
+    ledger.c.channel_id,
+    ledger.c.id,
+    where=ledger.c.seller_id.is_not(None),
 )
 
 jobs = _make_table(

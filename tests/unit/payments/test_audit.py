@@ -126,6 +126,7 @@ def test_ledger_accounts_say_what_is_open_and_what_was_earned() -> None:
         LedgerAccount.SHOPPER: -7_000,
         LedgerAccount.HELD: 0,
         LedgerAccount.EARNED: 7_000,
+        LedgerAccount.SELLER: 0,
     }
 
 
