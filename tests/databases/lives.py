@@ -22,6 +22,7 @@ from tollgate.payments.chain import decide_follow_up
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.payments.order import FollowUp, Order
 from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.payments.splits import Share
 from tollgate.store.database import Database
 from tollgate.store.jobs import lease_due
 from tollgate.store.merchants import insert_channel, insert_merchant
@@ -135,6 +136,7 @@ async def live_through_everything(db: Database) -> Lives:
     await _take_and_give_back(lives)
     await _dispute(lives)
     await _fall_silent(lives)
+    await _split(lives)
     await _leave_in_flight(lives)
     return lives
 
@@ -180,6 +182,13 @@ async def _dispute(lives: Lives) -> None:
     await lives.follow("rf returned", "RF", "db returned", 5000)
     await lives.record("return", "CB", "rf returned", 5000)
     await lives.follow("rf once more", "RF", "db returned", 9200)
+
+
+async def _split(lives: Lives) -> None:
+    split = (Share("ann", 5000), Share("bob", 4200))
+    await lives.pay("pa split", payment_type="PA", split=split)
+    await lives.follow("cp split", "CP", "pa split", 4600)
+    await lives.follow("rf split", "RF", "cp split", 1000)
 
 
 async def _fall_silent(lives: Lives) -> None:

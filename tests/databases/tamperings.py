@@ -60,6 +60,7 @@ FACTS: dict[str, Tampering] = {
     "merchant_transaction_id": _change_payment("merchant_transaction_id", "'another order'", "db"),
     "card": _change_payment("card", "NULL", "db"),
     "echo": _change_payment("echo", """'{"numberOfCaptures": "98"}'""", "pa"),
+    "split": _change_payment("split", """'[["bob",4600]]'""", "cp split"),
     "details": _change_payment("details", """'{"AcquirerResponse": "00"}'""", "db declined"),
 }
 """A change of each column that the signature of a payment covers."""
@@ -78,6 +79,7 @@ _LINE_VALUES = {
     "target": "'nobody'",
     "amount": "amount + 1",
     "posted_at": "posted_at - 1",
+    "seller_id": "'ann'",
 }
 LINES: dict[str, Tampering] = {
     column: Tampering(
@@ -152,6 +154,13 @@ REMOVED = (
         "the line of what was released",
         "DELETE FROM ledger_entries WHERE payment_id = :id AND target = 'shopper'",
         "cp final",
+        Proof.LEDGER,
+        "ledger_entries",
+    ),
+    Tampering(
+        "the line of a seller",
+        "DELETE FROM ledger_entries WHERE payment_id = :id AND seller_id = 'bob'",
+        "cp split",
         Proof.LEDGER,
         "ledger_entries",
     ),

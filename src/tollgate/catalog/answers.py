@@ -173,6 +173,7 @@ _ENDING = (
     make_echo("billing", "The billing address, as sent"),
     make_echo("shipping", "The shipping address, as sent"),
     make_echo("cart", "What is bought, as sent"),
+    make_echo("marketPlace", "The sellers and their shares, as sent or as they follow from the payment named"),
     make_echo("bankAccount", "The bank account; of its number only the ends"),
     make_echo("virtualAccount", "The account at a provider"),
     make_echo("tokenAccount", "The token; of its number only the ends"),
@@ -311,9 +312,7 @@ _LINK_STATE = (
     Member("transactionId", TEXT, "The payment", _SOMETIMES),
     RESULT,
 )
-_AGGREGATION = (
-    Member("id", TEXT, "The id of the sum: its day and currency, such as 20260301-EUR"),
-    Member("date", TEXT, "The day, in UTC"),
+_SUMS = (
     Member("currency", TEXT),
     Member("count", WHOLE, "The number of transactions"),
     Member("grossAmount", TEXT, "Money taken"),
@@ -322,6 +321,12 @@ _AGGREGATION = (
     Member("chargebackReversalAmount", TEXT),
     Member("netAmount", TEXT, "The sum of all of them"),
 )
+_AGGREGATION = (
+    Member("id", TEXT, "The id of the sum: its day and currency, such as 20260301-EUR"),
+    Member("date", TEXT, "The day, in UTC"),
+    *_SUMS,
+)
+_SELLER = (Member("id", TEXT, "Your id of the seller"), *_SUMS)
 _RECONCILIATION = (
     Member("id", TEXT, "The id of the payment"),
     _REFERENCED,
@@ -417,6 +422,11 @@ ANSWERS: Mapping[Answer, tuple[Member, ...]] = MappingProxyType(
         Answer.AGGREGATIONS: (
             *_ANSWERED,
             Member("aggregations", LIST, "A sum for every day and currency", _ALWAYS, _AGGREGATION),
+        ),
+        Answer.SELLERS: (
+            *_ANSWERED,
+            Member("sellers", LIST, "The sums of each seller and currency", _ALWAYS, _SELLER),
+            *_PAGING,
         ),
         Answer.RECONCILIATIONS: (
             *_ANSWERED,

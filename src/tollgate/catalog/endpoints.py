@@ -47,6 +47,7 @@ class Answer(StrEnum):
     AUTHENTICATION = "Authentication"
     PAYMENTS = "Payments"
     AGGREGATIONS = "Aggregations"
+    SELLERS = "Sellers"
     RECONCILIATIONS = "Reconciliations"
     WEBHOOK = "Webhook"
     WEBHOOKS = "Webhooks"
@@ -143,7 +144,7 @@ _FOLLOW_UP = (
         "registrationId",
     ),
     *("standingInstruction", "testMode", "customParameters", "customer", "billing", "shipping", "cart", "taxAmount"),
-    *("transactionCategory", "notificationUrl"),
+    *("transactionCategory", "notificationUrl", "marketPlace"),
 )
 _REGISTRATION = ("customer", "billing", "shipping", "notificationUrl", "testMode", "customParameters", *_REFERENCES)
 _SCHEDULE = (
@@ -492,6 +493,15 @@ _ROWS = (
         section=Section.REPORTS,
         answer=Answer.RECONCILIATIONS,
         takes=("testMode", "reconciliationType", "sortValue", "sortOrder", "pageNo", "cursor"),
+    ),
+    Endpoint(
+        method="GET",
+        path="/reports/v1/sellers",
+        title="Sum up sellers of a marketplace",
+        section=Section.REPORTS,
+        answer=Answer.SELLERS,
+        takes=("date", "currency", "testMode", "limit", "pageNo", "cursor"),
+        needs=("date.from", "date.to"),
     ),
     # ---- webhooks ----
     Endpoint(

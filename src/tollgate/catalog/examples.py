@@ -70,6 +70,12 @@ _IBAN = (
     ("bankAccount.holder", "Jane Jones"),
     ("bankAccount.iban", "DE89370400440532013000"),
 )
+_SELLERS = (
+    ("marketPlace.sellers[0].id", "pottery"),
+    ("marketPlace.sellers[0].amount", "60.00"),
+    ("marketPlace.sellers[1].id", "lamps"),
+    ("marketPlace.sellers[1].amount", "32.00"),
+)
 _REVIEW = next(code for code in RESULTS if is_review(code))
 _NOTICE = RETURN_REASONS["AM04"].notice
 _MONTHLY = (("job.dayOfMonth", "L"), ("job.hour", "10"))
@@ -137,6 +143,12 @@ _ROWS = (
         endpoint="POST /v1/payments",
         title="Choose the result code on a test host",
         pairs=(*_type("DB"), *_CARD, ("customParameters[forceResultCode]", _REVIEW)),
+    ),
+    Example(
+        name="marketplace",
+        endpoint="POST /v1/payments",
+        title="Split a debit among the sellers of a marketplace",
+        pairs=(*_type("DB"), *_CARD, *_SELLERS),
     ),
     Example(
         name="credit",
@@ -452,6 +464,13 @@ _ROWS = (
         title="List the payments of a sum, newest first",
         pairs=(("sortValue", "SettlementTxDate"), ("sortOrder", "DESC")),
         ids={"id": "aggregations.aggregations.0.id"},
+    ),
+    Example(
+        name="marketplace_sellers",
+        endpoint="GET /reports/v1/sellers",
+        title="Sum up the sellers of a day",
+        pairs=(("date.from", "{day}"), ("date.to", "{day}")),
+        ids={DAY: "marketplace.timestamp"},
     ),
     # ---- webhooks ----
     Example(

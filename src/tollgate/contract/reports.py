@@ -22,7 +22,18 @@ from tollgate.contract.fields import Fields, Pairs, is_identity_name, read_field
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import FOREVER, Page, Period, Place, ReportEntry, Search, Tally, Window
+from tollgate.payments.reporting import (
+    FOREVER,
+    Page,
+    Period,
+    Place,
+    ReportEntry,
+    Search,
+    SellerPeriod,
+    SellerSums,
+    Tally,
+    Window,
+)
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.signing import make_mac
 
@@ -178,6 +189,17 @@ def read_days(pairs: Pairs, situation: Situation) -> Period:
     )
 
 
+def read_seller_days(pairs: Pairs, situation: Situation, rows_max: int) -> tuple[SellerPeriod, Window]:
+    fields = read_report_fields(pairs, situation)
+    period = SellerPeriod(
+        begins_at=read_begin(fields.get("date.from")),
+        ends_at=read_end(fields.get("date.to")),
+        currency=fields.get("currency"),
+        test_mode=_read_test_mode(fields),
+    )
+    return period, read_window(fields, int(fields.get("limit") or rows_max))
+
+
 def read_aggregation(
     aggregation_id: str, pairs: Pairs, situation: Situation, rows_max: int
 ) -> tuple[Period, Window] | None:
@@ -206,6 +228,26 @@ def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, 
         for (begins_at, currency), parts in groupby(tallies, lambda tally: (tally.begins_at, tally.currency))
     ]
     return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, aggregations=rows))
+
+
+def answer_seller_sums(page: Page[SellerSums], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
+    return answer_page({"sellers": [_render_seller_sums(sums) for sums in page.rows]}, page, envelope, ndc, now)
+
+
+def _render_seller_sums(sums: SellerSums) -> Json:
+    amounts = {
+        "grossAmount": sums.gross,
+        "refundAmount": sums.refunded,
+        "chargebackAmount": sums.charged_back,
+        "chargebackReversalAmount": sums.charge_back_reversed,
+        "netAmount": sums.net,
+    }
+    return {
+        "id": sums.seller_id,
+        "currency": sums.currency,
+        "count": sums.count,
+        **{name: values.render_hundredths(hundredths) for name, hundredths in amounts.items()},
+    }
 
 
 def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:

@@ -17,7 +17,17 @@ from tollgate.operations.app import App
 from tollgate.payments.completion import list_entries
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import Listed, Page, Period, ReportEntry, Search, Tally, Window
+from tollgate.payments.reporting import (
+    Listed,
+    Page,
+    Period,
+    ReportEntry,
+    Search,
+    SellerPeriod,
+    SellerSums,
+    Tally,
+    Window,
+)
 from tollgate.store import reports
 from tollgate.store.database import Database
 from tollgate.values import Fault, InvalidParameters, Refusal
@@ -71,6 +81,12 @@ async def list_all_completed(app: App, channel: Channel, period: Period) -> Page
         raise Refusal(get_result(codes.INVALID_REQUEST), detail)
     sound = await asyncio.to_thread(_keep_sound, rows, partial(_is_sound, app))
     return Page(rows=sound, pages=None, page_no=None, cursor=None)
+
+
+async def sum_up_sellers(app: App, channel: Channel, period: SellerPeriod, window: Window) -> Page[SellerSums]:
+    """Sums up what each seller of the marketplace got and gave back."""
+    list_rows, count_rows = reports.list_seller_sums, reports.count_sellers
+    return await _make_page(app, channel, period, window, list_rows, count_rows, lambda _: True)
 
 
 def _is_sound(app: App, report_entry: ReportEntry) -> bool:

@@ -190,8 +190,11 @@ def _choose_split(sent: Split, row: Following, context: ChainContext, money: Mon
 
 
 def has_split(action: Action, named: Payment) -> bool:
-    """Tells whether a follow-up of this payment is split; what a void releases was nobody's yet."""
-    return bool(named.split) and action is not Action.VOID
+    """Tells whether a follow-up of this payment is split.
+
+    What a void releases was nobody's yet, and what a technical reversal gives back was never posted.
+    """
+    return bool(named.split) and action not in (Action.VOID, Action.TECHNICAL_REVERSAL)
 
 
 def count_left(payment: Payment, members: Mapping[str, Payment]) -> Mapping[str, int]:

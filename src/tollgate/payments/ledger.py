@@ -21,7 +21,7 @@ class LedgerAccount(StrEnum):
     EARNED = "earned"
     """The merchant's money at the acquirer."""
     SELLER = "seller"
-    """The part of what was earned that belongs to a seller of the marketplace; each seller has an account of its own."""
+    """The part of the earnings that belongs to a seller of the marketplace; each seller has an account of its own."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

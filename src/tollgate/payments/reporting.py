@@ -54,6 +54,10 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
     is_newest_first: bool = False
 
 
+class SellerPeriod(Period, frozen=True, kw_only=True):
+    """The same for the entries of sellers; its pages are another list."""
+
+
 class Window(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a long list: a numbered page, or the rows after a cursor."""
 
@@ -109,3 +113,20 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def begins_at(self) -> Instant:
         return self.day * DAY
+
+
+class SellerSums(msgspec.Struct, frozen=True, kw_only=True):
+    """The sums of one seller's entries in one currency, each as it is reported."""
+
+    currency: str
+    seller_id: str
+    count: int
+    gross: int
+    refunded: int
+    charged_back: int
+    """Less the refunds that a bank returned."""
+    charge_back_reversed: int
+
+    @property
+    def net(self) -> int:
+        return self.gross - self.refunded - self.charged_back + self.charge_back_reversed

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Reconciliation
 from tollgate.payments.ledger import Entry, LedgerAccount
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import Listed, Period, Place, ReportEntry, Search, Tally
+from tollgate.payments.reporting import Listed, Period, Place, ReportEntry, Search, SellerSums, Tally
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.payments import ENTRIES, PAYMENTS, read_if_sound
@@ -192,18 +193,25 @@ def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.
         # What is passed on to sellers was earned before.
         ledger.c.seller_id.is_(None),
     ]
-    conditions += [_among(_REPORTED[name], name, count) for name, count in shape.filters]
+    return _select_reported(shape.filters, conditions, *columns)
+
+
+def _select_reported(
+    filters: Shape, conditions: Sequence[sa.ColumnElement[bool]], *columns: sa.ColumnElement[Any]
+) -> sa.Select[Any]:
+    """Selects entries together with the payments that posted them."""
     writer = sa.and_(payments.c.merchant_id == ledger.c.merchant_id, payments.c.id == ledger.c.payment_id)
-    return sa.select(*columns).select_from(ledger.join(payments, writer)).where(*conditions)
+    narrowed = [_among(_REPORTED[name], name, count) for name, count in filters]
+    return sa.select(*columns).select_from(ledger.join(payments, writer)).where(*conditions, *narrowed)
 
 
 # A sum has no row whose MAC could be checked, so an entry counts only where its payment says the same.
-_agrees = sa.and_(
-    ledger.c.amount == payments.c.amount,
+_same = (
     ledger.c.currency == payments.c.currency,
     ledger.c.channel_id == payments.c.channel_id,
     ledger.c.posted_at == payments.c.completed_at,
 )
+_agrees = sa.and_(ledger.c.amount == payments.c.amount, *_same)
 
 
 @lru_cache(_SHAPES_KEPT)
@@ -288,3 +296,90 @@ async def sum_report_entries(db: Database, channel: Channel, period: Period) -> 
         )
         for day, currency, payment_type, target, count, amount in rows
     ]
+
+
+# ---- what sellers have of it ----
+
+_CURRENCY_LENGTH = 3
+_is_gain = ledger.c.target == sa.literal_column(f"'{LedgerAccount.SELLER}'")
+
+
+def _sum_of(part: Reconciliation, value: sa.ColumnElement[int], *where: sa.ColumnElement[bool]) -> Any:
+    """Sums the entries of one part of the report."""
+    names = ", ".join(f"'{code}'" for code, row in PAYMENT_TYPES.items() if row.reconciliation is part)
+    condition = sa.and_(sa.text(f"payments.payment_type IN ({names})"), *where)
+    return sa.func.sum(sa.case((condition, value), else_=sa.literal_column("0")))
+
+
+_gain = sa.case((_is_gain, ledger.c.amount), else_=-ledger.c.amount)
+_SELLER_SUMS = (
+    sa.func.count(),
+    _sum_of(Reconciliation.SETTLED, ledger.c.amount, _is_gain),
+    _sum_of(Reconciliation.SETTLED, ledger.c.amount, ~_is_gain),
+    _sum_of(Reconciliation.CHARGEBACK, -_gain),
+    _sum_of(Reconciliation.CHARGEBACK_REVERSAL, _gain),
+)
+
+
+def _sum_sellers(filters: Shape) -> sa.Select[Any]:
+    """Sums by currency and seller. A share is at most the amount; whether it is the right one is for the audit."""
+    after = sa.tuple_(ledger.c.currency, ledger.c.seller_id) > sa.tuple_(
+        sa.bindparam("after_currency", type_=TEXT), sa.bindparam("after_seller", type_=TEXT)
+    )
+    conditions = [
+        ledger.c.merchant_id == sa.bindparam("merchant_id"),
+        ledger.c.channel_id == sa.bindparam("channel_id"),
+        ledger.c.id > sa.bindparam("after_id"),
+        ledger.c.id < sa.bindparam("before_id"),
+        ledger.c.seller_id.is_not(None),
+        after,
+        ledger.c.amount <= payments.c.amount,
+        *_same,
+    ]
+    group = (ledger.c.currency, ledger.c.seller_id)
+    return _select_reported(filters, conditions, *group, *_SELLER_SUMS).group_by(*group).order_by(*group)
+
+
+@lru_cache(_SHAPES_KEPT)
+def make_seller_sums(filters: Shape) -> Statement:
+    return Statement(_sum_sellers(filters).limit(sa.bindparam("limit")).offset(sa.bindparam("skipped")))
+
+
+@lru_cache(_SHAPES_KEPT)
+def make_seller_count(filters: Shape) -> Statement:
+    return _count_at_most(_sum_sellers(filters))
+
+
+def _bind_sellers(channel: Channel, period: Period, after: Place | None) -> dict[str, Any]:
+    bound = bind_period(channel, period, None)
+    del bound["earned"]
+    place = "" if after is None else after.id
+    return bound | {"after_currency": place[:_CURRENCY_LENGTH], "after_seller": place[_CURRENCY_LENGTH:]}
+
+
+async def list_seller_sums(
+    db: Database, channel: Channel, period: Period, after: Place | None, *, limit: int, skipped: int
+) -> list[Listed[SellerSums]]:
+    """Lists a page of sellers by currency and id; a place is both in one text."""
+    params = _bind_sellers(channel, period, after) | {"limit": limit, "skipped": skipped}
+    found = []
+    for currency, seller_id, *numbers in await db.fetch(make_seller_sums(shape_period(period).filters), params):
+        # PostgreSQL sums into a wider type of its own.
+        count, gross, refunded, charged_back, charge_back_reversed = map(int, numbers)
+        sums = SellerSums(
+            currency=currency,
+            seller_id=seller_id,
+            count=count,
+            gross=gross,
+            refunded=refunded,
+            charged_back=charged_back,
+            charge_back_reversed=charge_back_reversed,
+        )
+        found.append(Listed(Place(0, currency + seller_id), sums))
+    return found
+
+
+async def count_sellers(db: Database, channel: Channel, period: Period, most: int) -> int:
+    """Never counts further than `most`."""
+    params = _bind_sellers(channel, period, None) | {"most": most}
+    return await _fetch_count(db, make_seller_count(shape_period(period).filters), params)

@@ -13,6 +13,7 @@ from tollgate.payments.completion import list_entries
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, Closure, Entry, LedgerAccount
 from tollgate.payments.payment import Payment, State
+from tollgate.payments.splits import Share
 from tollgate.values import ChannelId, Money, PaymentId
 from unit.payments.samples import add, make_payment
 
@@ -70,6 +71,22 @@ def make_returned() -> Chain:
     return balance([first, refund, returned, add(first, "RF", 9_200, action=Action.REFUND)])
 
 
+def make_split() -> Chain:
+    """Authorised 100.00 for two sellers, 50.00 captured, 10.00 of it refunded by one of them, and charged back."""
+    first = make_payment("PA", 10_000, split=(Share("a", 6_000), Share("b", 4_000)))
+    capture = add(first, "CP", 5_000, action=Action.CAPTURE, split=(Share("a", 3_000), Share("b", 2_000)))
+    refund = add(capture, "RF", 1_000, action=Action.REFUND, split=(Share("b", 1_000),))
+    chargeback = add(capture, "CB", 4_000, action=Action.CHARGEBACK, split=(Share("a", 3_000), Share("b", 1_000)))
+    return balance([first, capture, refund, chargeback, add(first, "RV", 5_000, action=Action.VOID)])
+
+
+def make_split_in_doubt() -> Chain:
+    first = make_payment(
+        "DB", 9_200, state=State.DECLINED, result_code="900.100.300", split=(Share("a", 9_000), Share("b", 200))
+    )
+    return balance([first, add(first, "RV", 9_200, action=Action.TECHNICAL_REVERSAL)])
+
+
 def make_unfinished() -> Chain:
     """Everything is on its way: reserved, decided and not written, waiting."""
     first = make_payment("PA", 10_000)
@@ -103,6 +120,8 @@ CHAINS: dict[str, Callable[[], Chain]] = {
     "returned": make_returned,
     "unfinished": make_unfinished,
     "doubtful": make_doubtful,
+    "split": make_split,
+    "split and doubtful": make_split_in_doubt,
 }
 
 
@@ -277,3 +296,28 @@ def test_a_finding_reads_as_a_sentence() -> None:
         f"chain: payments {first.id} of merchant {first.merchant_id}:"
         " its chain has 6 transactions and number 4 is missing"
     )
+
+
+# ---- splits ----
+
+
+def test_shares_that_are_not_the_amount_are_found() -> None:
+    first, *later = make_split()
+    changed = replace(first, split=(Share("a", 6_000), Share("b", 3_999)))
+
+    assert (Proof.SPLIT, first.id, "its shares add up to 99.99") in find([changed, *later])
+
+
+def test_a_refund_of_sellers_money_without_a_split_is_found() -> None:
+    first, capture, refund, *later = make_split()
+    changed = replace(refund, split=())
+
+    text = "it has no split although it moves the money of sellers, or one although it moves none"
+    assert (Proof.SPLIT, refund.id, text) in find([first, capture, changed, *later])
+
+
+def test_a_refund_of_more_than_a_seller_had_is_found() -> None:
+    first, capture, refund, *_ = make_split()
+    members = balance([first, capture, replace(refund, money=Money(2_500, "EUR"), split=(Share("b", 2_500),))])
+
+    assert (Proof.SPLIT, capture.id, "more was taken from one of its sellers than the share") in find(members)

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.rule import MISSING, Fields, Rule, Situation
+from tollgate.catalog.rule import MISSING, Check, Fields, Rule, Situation
 from tollgate.catalog.sellers import list_sellers
+from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.values import Fault, read_hundredths, render_hundredths
 
 _ITEM_INDEX = re.compile(r"cart\.items\[([0-9]+)\].*")
@@ -64,28 +65,21 @@ def _check_item_sellers(fields: Fields, _situation: Situation) -> Iterable[Fault
     ]
 
 
-_MARKETPLACE = frozenset({"marketPlace"})
+_WHOLE = OPERATIONS_WITH_RULES - {"update_checkout"}
+"""A change of a checkout may be one share alone; it is checked once it is joined with what was prepared."""
+
+
+def _make_seller_rule(name: str, text: str, check: Check) -> Rule:
+    return Rule(name, text, check, groups=frozenset({"marketPlace"}), operations=_WHOLE)
+
 
 BASKET_RULES = (
     Rule("item_count", f"A cart has at most {LIMITS.items_max} items.", _check_item_count, groups=frozenset({"cart"})),
-    Rule("seller_whole", "A seller of a marketplace has both id and amount.", _check_sellers, groups=_MARKETPLACE),
-    Rule(
-        "seller_count",
-        f"A payment has at most {LIMITS.sellers_max} sellers.",
-        _check_seller_count,
-        groups=_MARKETPLACE,
-    ),
-    Rule("seller_ids", "The ids of the sellers differ.", _check_seller_ids, groups=_MARKETPLACE),
-    Rule(
-        "seller_sum",
-        "The amounts of the sellers add up exactly to amount.",
-        _check_seller_sum,
-        groups=_MARKETPLACE,
-    ),
-    Rule(
-        "seller_items",
-        "A cart item names one of the sellers in sellerId, if sellers are sent.",
-        _check_item_sellers,
-        groups=_MARKETPLACE,
+    _make_seller_rule("seller_whole", "A seller of a marketplace has both id and amount.", _check_sellers),
+    _make_seller_rule("seller_count", f"A payment has at most {LIMITS.sellers_max} sellers.", _check_seller_count),
+    _make_seller_rule("seller_ids", "The ids of the sellers differ.", _check_seller_ids),
+    _make_seller_rule("seller_sum", "The amounts of the sellers add up exactly to amount.", _check_seller_sum),
+    _make_seller_rule(
+        "seller_items", "A cart item names one of the sellers in sellerId, if sellers are sent.", _check_item_sellers
     ),
 )
