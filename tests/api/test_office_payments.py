@@ -132,9 +132,11 @@ def test_pages_and_files_have_all_payments_in_the_same_order(
     shown = [read_rows(first)[0], *read_rows(first)[1:], *read_rows(second)[1:]]
     exported = office.get(f"{office.base}/payments/export.csv", q=email)
     assert exported.headers["transfer-encoding"] == "chunked"
-    assert list(csv.reader(io.StringIO(exported.body.decode(), newline=""))) == shown
+    rows = list(csv.reader(io.StringIO(exported.body.decode(), newline="")))
+    sellers = rows[0].index("Sellers")
+    assert [[*row[:sellers], *row[sellers + 1 :]] for row in rows] == shown
     as_json = json.loads(office.get(f"{office.base}/payments/export.json", q=email).body)
-    assert [[*row.values()] for row in as_json] == shown[1:]
+    assert [[text for title, text in row.items() if title != "Sellers"] for row in as_json] == shown[1:]
 
 
 def test_an_export_of_nothing_is_a_whole_file(office: OfficeClient) -> None:

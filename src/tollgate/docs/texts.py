@@ -35,6 +35,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/three-d-secure.md",
         "docs/wallets.md",
         "docs/sepa.md",
+        "docs/marketplace.md",
     ),
     "Charge again": (
         "docs/registrations.md",

@@ -1,4 +1,4 @@
-"""The columns of the list of payments, the same on the page and in its files, and how the files are written.
+"""The columns of the list of payments, on the page and in its files, and how the files are written.
 
 Which payments are listed is decided elsewhere.
 """
@@ -14,7 +14,7 @@ from tollgate.contract.searching import Trait, get_email, get_last_digits, get_r
 from tollgate.flows.search_payments import FoundPayment
 from tollgate.office import csv_files
 from tollgate.payments.payment import Payment
-from tollgate.values import to_datetime
+from tollgate.values import render_hundredths, to_datetime
 
 _CHUNK_BYTES = 32_768
 """A part of a file is sent when it is so long."""
@@ -26,10 +26,16 @@ class Column(msgspec.Struct, frozen=True):
     """Takes the payment, and the names of channels by their ids."""
     is_number: bool = False
     """The cell is a number that we wrote, which a table program may take as one."""
+    is_for_files: bool = False
+    """The page leaves the column out, because few payments fill it."""
 
 
 def render_time(payment: Payment) -> str:
     return f"{to_datetime(payment.created_at):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def render_sellers(payment: Payment) -> str:
+    return "; ".join(f"{share.seller_id} {render_hundredths(share.amount)}" for share in payment.split)
 
 
 COLUMNS = (
@@ -45,6 +51,7 @@ COLUMNS = (
     Column(Trait.REFERENCE.value, lambda payment, _: payment.merchant_transaction_id or ""),
     Column("E-mail", lambda payment, _: get_email(payment)),
     Column("Channel", lambda payment, channels: channels.get(payment.channel_id, payment.channel_id)),
+    Column("Sellers", lambda payment, _: render_sellers(payment), is_for_files=True),
     Column("Payment id", lambda payment, _: payment.id),
     Column("Integrity", lambda _payment, _: ""),
 )

@@ -17,6 +17,7 @@ from tollgate.office import (
     uploads,
     visits,
 )
+from tollgate.payments.chain import count_left
 from tollgate.payments.payment import Payment, State
 from tollgate.store import evidence
 from tollgate.web.request import Reply
@@ -62,6 +63,7 @@ async def show_payment(visit: visits.Visit) -> Reply:
         picture=chain_picture.draw_chain(found.chain[: limits.LIMITS.chain_shown]),
         box=(chain_picture.BOX_WIDTH, chain_picture.BOX_HEIGHT),
         chain_hidden=max(0, len(found.chain) - limits.LIMITS.chain_shown),
+        left=count_left(payment, {each.id: each for each in found.chain}),
         curl=render_curl(payment, visit.app.base_url),
         offers=await payment_actions.list_offers(visit, found),
         facts=await recording.list_facts(visit, found),

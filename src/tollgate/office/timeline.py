@@ -83,9 +83,9 @@ async def _list_entries(visit: visits.Visit, payment: Payment) -> AsyncIterator[
         entry = await payments.ENTRIES.find(visit.app.database, payment.merchant_id, expected.id)
         if entry is not None:
             amount = showing.show_amount(entry.amount, entry.currency)
-            yield Item(
-                at=entry.posted_at, kind="ledger", title=f"Ledger: {amount} from {entry.source} to {entry.target}"
-            )
+            title = f"Ledger: {amount} from {entry.source} to {entry.target}"
+            facts = {"seller": entry.seller_id} if entry.seller_id else {}
+            yield Item(at=entry.posted_at, kind="ledger", title=title, facts=facts)
 
 
 async def _list_events(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:
