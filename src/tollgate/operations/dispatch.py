@@ -1,5 +1,6 @@
 """Sending a connector's requests over a wire, within a time limit. What a reply means is decided by the connector."""
 
+import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -63,18 +64,28 @@ async def converse(
 async def _drive(
     conversation: Conversation[_Told], wire: Wire, timeout_s: float, label: str, probe: Probe, note: Note
 ) -> _Told:
+    # All messages together have the time of one: after it another process may take over, and reverse the payment.
+    read_time = asyncio.get_running_loop().time
+    ends_at = read_time() + timeout_s
+    left_s = timeout_s
     try:
-        request = next(conversation)
+        request = first = next(conversation)
         while True:
             probe(label, "before")
             try:
-                reply = await _send(request, wire, timeout_s)
+                if left_s <= 0:
+                    raise Silent
+                reply = await _send(request, wire, left_s)
             except (Unsent, Silent) as fault:
                 note(request, "not sent" if isinstance(fault, Unsent) else "no answer")
+                if request is not first:
+                    # What was sent before it may have done something.
+                    raise Silent from None
                 raise
             note(request, reply)
             probe(label, "after")
             request = conversation.send(reply)
+            left_s = ends_at - read_time()
     except StopIteration as end:
         told: _Told = end.value
         return told

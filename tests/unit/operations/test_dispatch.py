@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 
 from tollgate.catalog.limits import LIMITS
@@ -62,8 +63,14 @@ async def test_a_verdict_that_needs_no_request_sends_none() -> None:
         ([Silent()], Outcome.SILENT, "900.100.300", 1),
         ([b"one", Silent()], Outcome.SILENT, "900.100.300", 2),
         ([Unsent(), Silent()], Outcome.SILENT, "900.100.300", 2),
+        (
+            [b"one", *[Unsent()] * LIMITS.acquirer_sends_max],
+            Outcome.SILENT,
+            "900.100.300",
+            1 + LIMITS.acquirer_sends_max,
+        ),
     ],
-    ids=["unsent", "silent", "silent later", "unsent, then silent"],
+    ids=["unsent", "silent", "silent later", "unsent, then silent", "unsent later"],
 )
 async def test_what_breaks_on_the_line_is_a_verdict_for_what_moves_money(
     script: list[bytes | Exception], outcome: Outcome, code: str, sends: int
@@ -75,6 +82,15 @@ async def test_what_breaks_on_the_line_is_a_verdict_for_what_moves_money(
     assert (verdict.outcome, verdict.code) == (outcome, code)
     assert len(wire.sent) == sends
     assert talk.is_closed
+
+
+async def test_all_messages_of_an_exchange_together_have_the_time_of_one() -> None:
+    wire, talk = ScriptedWire([b"one", b"two"], meanwhile=lambda: anyio.sleep(0.02)), Talk()
+
+    verdict = await dispatch(talk.exchange(), wire, timeout_s=0.01, label="test")
+
+    assert verdict.outcome is Outcome.SILENT
+    assert [request.path for request in wire.sent] == ["/first"]
 
 
 @pytest.mark.parametrize("fault", [Unsent(), Silent()])
