@@ -37,6 +37,7 @@ class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
 class WireReply(msgspec.Struct, frozen=True):
     status: int
     body: bytes
+    content_type: str = "application/json"
 
 
 Conversation: TypeAlias = Generator[WireRequest, WireReply, _Result]

@@ -6,6 +6,7 @@ like a card number or an IBAN is hidden wherever it stands.
 
 import re
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
 
@@ -18,6 +19,7 @@ from tollgate.values import is_id
 
 JSON = "application/json"
 MASK = "***"
+FORM = "application/x-www-form-urlencoded"
 _LARGE = 10 ** (card_numbers.CARD_NUMBER_MIN - 1)
 _NO_JSON = {"hidden": "the body is not JSON"}
 
@@ -30,7 +32,9 @@ HIDDEN_MEMBERS = frozenset(
         "acctID",
         "iban",
         "account_id",
+        "fingerprint",
         "cvv",
+        "cvc",
         "cryptogram",
         "dtvc",
         "cavv",
@@ -52,6 +56,7 @@ HIDDEN_MEMBERS = frozenset(
         "token",
         "password",
         "secret",
+        "client_secret",
         "access_token",
         "authorization",
     }
@@ -63,6 +68,7 @@ PERSONAL_MEMBERS = frozenset(
         "holder",
         "customer",
         "billing",
+        "billing_details",
         "shipping",
         "sender",
         "recipient",
@@ -97,16 +103,29 @@ _IBAN_LIKE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){1
 
 
 def mask_members(body: bytes, content_type: str = JSON) -> Any:
-    """Returns the value of a JSON text with hidden members, or the transcript of a message of ISO 8583.
+    """Returns the value of a JSON text or a form with hidden members, or the transcript of a message of ISO 8583.
 
-    A body that is neither is not shown at all.
+    Any other body is not shown at all.
     """
     if content_type == transcript.CONTENT_TYPE and body:
         return transcript.describe(body)
+    if content_type == FORM:
+        return _mask_form(body)
     try:
         return _mask(orjson.loads(body))
     except orjson.JSONDecodeError:
         return _NO_JSON if body else None
+
+
+def _mask_form(body: bytes) -> dict[str, str]:
+    """Names such as `card[number]` are paths, of which each word counts as a member."""
+    pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+    return {name: MASK if _has_hidden_word(name) else value for name, value in pairs}
+
+
+def _has_hidden_word(name: str) -> bool:
+    words = name.replace("]", "").split("[")
+    return words[-1] in HIDDEN_MEMBERS or not PERSONAL_MEMBERS.isdisjoint(words)
 
 
 def _mask(value: Any) -> Any:

@@ -142,12 +142,13 @@ def _mask(entry: _Message | _Line, merchants: MerchantCache) -> _Masked | None:
         channel = merchants.find_channel(entry.ndc.partition("_")[0])
         return None if channel is None else _Masked(entry.at, channel.merchant_id, "", entry.ndc, LINE, entry.facts)
     reply = entry.reply
-    kind = entry.request.content_type
-    facts = {"label": entry.label, "path": entry.request.path, "request": mask_members(entry.request.body, kind)}
+    request = entry.request
+    masked = mask_members(request.body, request.content_type)
+    facts = {"label": entry.label, "path": request.path, "request": masked}
     if isinstance(reply, str):
         facts["fault"] = reply
     else:
-        facts |= {"status": reply.status, "reply": mask_members(reply.body, kind)}
+        facts |= {"status": reply.status, "reply": mask_members(reply.body, reply.content_type)}
     about = entry.about
     row_id = make_timed_id(about.created_at, f"{about.id}.{entry.label}") if entry.label in REPEATED else ""
     return _Masked(entry.at, about.merchant_id, about.id, about.ndc, MESSAGE, facts, row_id)

@@ -4,12 +4,17 @@ What an answer means is not decided here.
 """
 
 import asyncio
+import logging
 from typing import Protocol
 
 import aiohttp
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireReply, WireRequest
+
+
+_log = logging.getLogger("tollgate.wire")
+_UNAUTHORIZED = frozenset({401, 403})
 
 
 class _Unanswered(Exception):
@@ -43,7 +48,7 @@ class Wire(Protocol):
 
 
 class HttpWire:
-    """Posts to one acquirer over HTTP, with a pool of connections of its own.
+    """Sends to one acquirer over HTTP, with a pool of connections of its own.
 
     `is_open` is False for an address that card data must not go to; everything is then refused before it is sent.
     """
@@ -52,25 +57,39 @@ class HttpWire:
         self._address = address.rstrip("/")
         self._is_open = is_open
         self._session: aiohttp.ClientSession | None = None
+        self._is_refused = False
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         if not self._is_open:
             raise Forbidden
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(timeout_s, LIMITS.acquirer_connect_timeout_s))
-        headers = {"Content-Type": "application/json", "Idempotency-Key": request.key}
+        headers = {"Content-Type": request.content_type, "Idempotency-Key": request.key, **request.headers}
         session = self._session
         if session is None:
             connector = aiohttp.TCPConnector(limit=LIMITS.acquirer_connections_max)
             session = self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
         try:
-            async with session.post(
-                self._address + request.path, data=request.body, headers=headers, timeout=timeout, allow_redirects=False
+            async with session.request(
+                request.method,
+                self._address + request.path,
+                data=request.body or None,
+                headers=headers,
+                timeout=timeout,
+                allow_redirects=False,
             ) as reply:
+                self._note_credential(reply.status)
                 return WireReply(reply.status, await _read_capped(reply))
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL):
             raise Unsent from None
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             raise Silent from None
+
+    def _note_credential(self, status: int) -> None:
+        """Tells the operator once that the acquirer does not know us, and again after it did."""
+        was_refused, self._is_refused = self._is_refused, status in _UNAUTHORIZED
+        if self._is_refused and not was_refused:
+            address = self._address.rpartition("@")[2]
+            _log.error("acquirer refused our credential", extra={"address": address, "status": status})
 
     async def close(self) -> None:
         if self._session is not None:
