@@ -1,0 +1,233 @@
+"""The messages of the Stripe API: forms that are sent, and the members of its JSON objects that are read.
+
+What an answer means for a payment is decided in `verdicts` and `exchanges`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, TypeAlias
+from urllib.parse import urlencode
+
+import msgspec
+
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.connectors.acquiring import to_minor_units
+from tollgate.connectors.exchange import WireReply, read_reply
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.order import Address, Authentication, Details
+from tollgate.payments.payment import Payment
+from tollgate.values import Money
+
+VERSION = "2024-06-20"
+"""The version of the API; without it the processor answers in the version that its account happens to have."""
+
+METHODS = "/v1/payment_methods"
+INTENTS = "/v1/payment_intents"
+REFUNDS = "/v1/refunds"
+
+KEY = "tollgate"
+"""The name of the metadata by which an object is found again; its value is the id of the payment."""
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+Id = Annotated[str, msgspec.Meta(max_length=100, pattern=r"^[A-Za-z0-9_]+\Z")]
+"""The id of an object, which becomes a word of paths."""
+_ShortText = Annotated[str, msgspec.Meta(max_length=255)]
+_LongText = Annotated[str, msgspec.Meta(max_length=2048)]
+_Metadata = Mapping[str, str] | None
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """The reason of a refusal or a decline."""
+
+    type: _ShortText | None = None
+    code: _ShortText | None = None
+    decline_code: _ShortText | None = None
+    advice_code: _ShortText | None = None
+    network_advice_code: _ShortText | None = None
+    message: _LongText | None = None
+    charge: Id | None = None
+
+
+class FailureMessage(msgspec.Struct, frozen=True):
+    error: Failure
+
+
+class Checks(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of comparing what the shopper typed with what the issuer knows."""
+
+    address_line1_check: _ShortText | None = None
+    address_postal_code_check: _ShortText | None = None
+    cvc_check: _ShortText | None = None
+
+
+class ChargedCard(msgspec.Struct, frozen=True):
+    checks: Checks | None = None
+    network_transaction_id: _ShortText | None = None
+
+
+class ChargedMethod(msgspec.Struct, frozen=True):
+    card: ChargedCard | None = None
+
+
+class Charge(msgspec.Struct, frozen=True, kw_only=True):
+    id: Id
+    amount: int
+    amount_captured: int | None = None
+    amount_refunded: int = 0
+    refunded: bool = False
+    payment_method_details: ChargedMethod | None = None
+    metadata: _Metadata = None
+
+
+class Method(msgspec.Struct, frozen=True):
+    id: Id
+
+
+class Intent(msgspec.Struct, frozen=True, kw_only=True):
+    id: Id
+    status: _ShortText
+    amount: int
+    currency: _ShortText
+    amount_received: int | None = None
+    metadata: _Metadata = None
+    latest_charge: Id | Charge | None = None
+    """It is an object where the request asked for it with `expand`."""
+    last_payment_error: Failure | None = None
+
+    @property
+    def charge(self) -> Charge | None:
+        return self.latest_charge if isinstance(self.latest_charge, Charge) else None
+
+    @property
+    def amount_captured(self) -> int | None:
+        """The amount that was taken; a partial capture gives the rest back."""
+        if self.amount_received is not None or self.charge is None:
+            return self.amount_received
+        if self.charge.amount_captured is not None:
+            return self.charge.amount_captured
+        return self.charge.amount - self.charge.amount_refunded
+
+
+class IntentPage(msgspec.Struct, frozen=True):
+    data: tuple[Intent, ...]
+    has_more: bool
+
+
+class Refund(msgspec.Struct, frozen=True, kw_only=True):
+    id: Id
+    status: _ShortText | None
+    amount: int
+    currency: _ShortText
+    metadata: _Metadata = None
+
+
+class RefundPage(msgspec.Struct, frozen=True):
+    data: tuple[Refund, ...]
+    has_more: bool
+
+
+def read_failure(reply: WireReply) -> Failure | None:
+    """Returns None for what is no refusal of this API."""
+    message = read_reply(reply, FailureMessage)
+    return None if message is None else message.error
+
+
+def find_key(metadata: _Metadata) -> str | None:
+    return (metadata or {}).get(KEY)
+
+
+def has_money(found: Intent | Refund, money: Money) -> bool:
+    """Tells whether an object is about this amount; the API writes currencies in small letters."""
+    return found.amount == to_minor_units(money) and found.currency.upper() == money.currency
+
+
+def read_money(amount: int, currency: str) -> Money | None:
+    """Reads an amount in minor units; None where it cannot be written in hundredths, or the currency is unknown."""
+    row = CURRENCIES.get(currency.upper())
+    if row is None or amount <= 0:
+        return None
+    if row.exponent <= 2:
+        return Money(amount * int(10 ** (2 - row.exponent)), row.code)
+    hundredths, rest = divmod(amount, int(10 ** (row.exponent - 2)))
+    return None if rest else Money(hundredths, row.code)
+
+
+def encode_form(pairs: Iterable[tuple[str, str]]) -> bytes:
+    return urlencode([*pairs]).encode()
+
+
+# ---- what is sent ----
+
+
+def make_method(card: CardAccount, details: Details) -> Pairs:
+    """Makes the form of a payment method; the holder's address is compared by the issuer."""
+    customer, address = details.customer, details.billing or Address()
+    sent = {
+        "type": "card",
+        "card[number]": card.number.reveal(),
+        "card[exp_month]": card.expiry_month,
+        "card[exp_year]": card.expiry_year,
+        "card[cvc]": card.cvv.reveal() if card.cvv else None,
+        "billing_details[name]": card.holder,
+        "billing_details[email]": customer.email if customer else None,
+        "billing_details[phone]": customer.phone if customer else None,
+        "billing_details[address][line1]": _join(address.street1, address.house_number1),
+        "billing_details[address][line2]": _join(address.street2, address.house_number2),
+        "billing_details[address][city]": address.city,
+        "billing_details[address][state]": address.state,
+        "billing_details[address][postal_code]": address.postcode,
+        "billing_details[address][country]": address.country,
+    }
+    return _leave_out(sent)
+
+
+def make_intent(attempt: Payment, method_id: str, *, is_hold: bool, terms: Mapping[str, str]) -> Pairs:
+    """Makes the form of an intent, which takes no money before it is confirmed.
+
+    terms: further parameters; none of them replaces one that is written here.
+    """
+    own = {
+        "amount": str(to_minor_units(attempt.money)),
+        "currency": attempt.money.currency.lower(),
+        "payment_method": method_id,
+        # Without it a processor may choose methods that need a page of its own.
+        "payment_method_types[]": "card",
+        "capture_method": "manual" if is_hold else "automatic",
+        f"metadata[{KEY}]": attempt.id,
+    }
+    return tuple({**terms, **own}.items())
+
+
+_OPTIONS = "payment_method_options[card]"
+
+
+def make_authentication(proof: Authentication | None) -> dict[str, str]:
+    """Makes the parameters of a 3-D Secure authentication that was made before, here or elsewhere."""
+    if proof is None or proof.verification_id is None:
+        return {}
+    place = f"{_OPTIONS}[three_d_secure]"
+    sent = {
+        f"{place}[cryptogram]": proof.verification_id,
+        f"{place}[electronic_commerce_indicator]": proof.eci,
+        f"{place}[transaction_id]": proof.ds_transaction_id or proof.xid,
+        f"{place}[version]": proof.version,
+        f"{place}[ares_trans_status]": proof.authentication_status,
+    }
+    return dict(_leave_out(sent))
+
+
+def make_repeated(network_transaction_id: str | None) -> dict[str, str]:
+    """Names the first payment of a series, to which the shopper agreed."""
+    name = f"{_OPTIONS}[mit_exemption][network_transaction_id]"
+    return {name: network_transaction_id} if network_transaction_id else {}
+
+
+MAIL_ORDER = {f"{_OPTIONS}[moto]": "true"}
+STORES_CARD = {"setup_future_usage": "off_session"}
+
+
+def _join(*parts: str | None) -> str | None:
+    return " ".join(filter(None, parts)) or None
+
+
+def _leave_out(sent: Mapping[str, str | None]) -> Pairs:
+    return tuple((name, value) for name, value in sent.items() if value)

@@ -1,0 +1,376 @@
+"""A charge at a processor with the Stripe API: three messages, of which the last one moves money."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.catalog.results import RESULTS
+from tollgate.connectors.stripe import verdicts
+from tollgate.payments.accounts import TokenAccount
+from tollgate.payments.order import Address, Authentication, Customer, Details, Order, StandingInstruction
+from tollgate.payments.payment import Outcome, Payment, Verdict
+from tollgate.values import Money, Secret
+from unit.connectors.samples import CARD, ORDER
+from unit.connectors.stripe_samples import (
+    APPROVED_CODE,
+    CONNECTOR,
+    DEBIT,
+    HOLD,
+    METHOD,
+    Reply,
+    Talk,
+    charge,
+    decline,
+    failure,
+    intent,
+    talk,
+)
+
+CREATED = intent("requires_confirmation")
+PAID = intent("succeeded", amount_received=9210, latest_charge=charge())
+STEPS = ["POST /v1/payment_methods", "POST /v1/payment_intents", "POST /v1/payment_intents/pi_1/confirm"]
+LOOK = "GET /v1/payment_intents/pi_1"
+
+
+def sell(*replies: Reply, order: Order = ORDER, attempt: Payment = DEBIT) -> Talk:
+    return talk(CONNECTOR.charge(order, attempt, APPROVED_CODE), *replies)
+
+
+def judge(*replies: Reply) -> Verdict:
+    """Returns the verdict of a debit whose confirmation is answered so."""
+    result: Verdict = sell(METHOD, CREATED, *replies).result
+    return result
+
+
+def hold(*replies: Reply) -> Verdict:
+    result: Verdict = sell(METHOD, CREATED, *replies, order=replace(ORDER, payment_type="PA"), attempt=HOLD).result
+    return result
+
+
+# ---- what is sent ----
+
+
+def test_a_debit_makes_a_method_and_an_intent_and_confirms_it() -> None:
+    heard = sell(METHOD, CREATED, PAID)
+
+    assert heard.steps == STEPS
+    assert heard.form(0) == {
+        "type": "card",
+        "card[number]": "4200000000000000",
+        "card[exp_month]": "05",
+        "card[exp_year]": "2034",
+        "card[cvc]": "731",
+        "billing_details[name]": "Jane Jones",
+    }
+    assert heard.form(1) == {
+        "amount": "9210",
+        "currency": "eur",
+        "payment_method": "pm_1",
+        "payment_method_types[]": "card",
+        "capture_method": "automatic",
+        "metadata[tollgate]": "8a01",
+    }
+    assert heard.form(2) == {"expand[]": "latest_charge"}
+    assert (heard.result.outcome, heard.result.code) == (Outcome.APPROVED, APPROVED_CODE)
+
+
+def test_every_message_has_the_credential_the_version_and_a_key_of_its_own() -> None:
+    requests = sell(METHOD, CREATED, PAID).requests
+
+    assert {each.content_type for each in requests} == {"application/x-www-form-urlencoded"}
+    assert {each.headers["Authorization"] for each in requests} == {"Bearer sk_test_12345"}
+    assert all(each.headers["Stripe-Version"] for each in requests)
+    assert [each.key for each in requests] == ["8a01-method", "8a01-intent", "8a01-confirmation"]
+
+
+def test_an_authorization_is_captured_by_hand() -> None:
+    order = replace(ORDER, payment_type="PA")
+
+    heard = sell(METHOD, CREATED, intent("requires_capture"), order=order, attempt=HOLD)
+
+    assert heard.form(1)["capture_method"] == "manual"
+    assert heard.result.outcome is Outcome.APPROVED
+
+
+@pytest.mark.parametrize(
+    ("money", "amount", "currency"),
+    [(Money(50000, "JPY"), "500", "jpy"), (Money(125, "KWD"), "1250", "kwd"), (Money(1, "USD"), "1", "usd")],
+)
+def test_amounts_are_sent_in_minor_units(money: Money, amount: str, currency: str) -> None:
+    shown = {"amount": int(amount), "currency": currency}
+    attempt = replace(DEBIT, money=money)
+
+    heard = sell(METHOD, intent("requires_confirmation", **shown), intent("succeeded", **shown), attempt=attempt)
+
+    assert (heard.form(1)["amount"], heard.form(1)["currency"]) == (amount, currency)
+    assert heard.result.outcome is Outcome.APPROVED
+
+
+def test_the_billing_address_goes_to_the_issuer() -> None:
+    details = Details(
+        customer=Customer(email="jane@example.com"),
+        billing=Address(street1="Main Street", house_number1="1", city="Wien", postcode="1010", country="AT"),
+    )
+
+    form = sell(METHOD, CREATED, PAID, order=replace(ORDER, details=details)).form(0)
+
+    assert {name: value for name, value in form.items() if name.startswith("billing_details")} == {
+        "billing_details[name]": "Jane Jones",
+        "billing_details[email]": "jane@example.com",
+        "billing_details[address][line1]": "Main Street 1",
+        "billing_details[address][city]": "Wien",
+        "billing_details[address][postal_code]": "1010",
+        "billing_details[address][country]": "AT",
+    }
+
+
+def test_a_mail_order_is_marked_as_one() -> None:
+    order = replace(ORDER, echo={"transactionCategory": "MO"})
+
+    assert sell(METHOD, CREATED, PAID, order=order).form(1)["payment_method_options[card][moto]"] == "true"
+
+
+def test_the_merchants_own_repeat_names_the_first_payment_and_has_no_shopper() -> None:
+    standing = StandingInstruction(source="MIT", mode="REPEATED", initial_transaction_id="MCC123")
+
+    heard = sell(METHOD, CREATED, PAID, order=replace(ORDER, details=Details(standing_instruction=standing)))
+
+    place = "payment_method_options[card][mit_exemption][network_transaction_id]"
+    assert heard.form(1)[place] == "MCC123"
+    assert heard.form(2)["off_session"] == "true"
+
+
+def test_the_first_payment_of_a_series_says_that_more_follow() -> None:
+    standing = StandingInstruction(source="CIT", mode="INITIAL")
+
+    heard = sell(METHOD, CREATED, PAID, order=replace(ORDER, details=Details(standing_instruction=standing)))
+
+    assert heard.form(1)["setup_future_usage"] == "off_session"
+    assert "off_session" not in heard.form(2)
+
+
+def test_the_proof_of_an_authentication_goes_with_the_intent() -> None:
+    proof = Authentication(eci="05", verification_id="AAAB", ds_transaction_id="ds-1", version="2.2.0")
+
+    form = sell(METHOD, CREATED, PAID, order=replace(ORDER, details=Details(authentication=proof))).form(1)
+
+    place = "payment_method_options[card][three_d_secure]"
+    assert form[f"{place}[cryptogram]"] == "AAAB"
+    assert form[f"{place}[electronic_commerce_indicator]"] == "05"
+    assert form[f"{place}[transaction_id]"] == "ds-1"
+    assert form[f"{place}[version]"] == "2.2.0"
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        replace(ORDER, payment_type="CD"),
+        replace(ORDER, account=TokenAccount(number=Secret("42"), type="X")),
+        replace(ORDER, account=replace(CARD, number_type="DPAN", cryptogram=Secret("A"))),
+        replace(ORDER, account=replace(CARD, cryptogram=Secret("A"))),
+    ],
+    ids=["payout", "token", "device number", "cryptogram"],
+)
+def test_what_the_protocol_does_not_have_is_declined_and_never_sent(order: Order) -> None:
+    heard = sell(order=order)
+
+    assert heard.requests == []
+    assert heard.result.outcome is Outcome.DECLINED
+
+
+# ---- what is answered ----
+
+
+def test_references_and_checks_are_kept_as_details() -> None:
+    card = {
+        "checks": {"address_line1_check": "fail", "address_postal_code_check": "pass", "cvc_check": "pass"},
+        "network_transaction_id": "MCC123",
+    }
+
+    verdict = judge(intent("succeeded", latest_charge=charge(payment_method_details={"card": card})))
+
+    assert verdict.details == {
+        "ExtendedDescription": "",
+        "ConnectorTxID1": "pi_1",
+        "ConnectorTxID2": "ch_1",
+        "ConnectorTxID3": "MCC123",
+        "CardholderInitiatedTransactionID": "MCC123",
+        "AcquirerResponse": "succeeded",
+        "AddressCheck": "fail",
+        "PostcodeCheck": "pass",
+        "CvvCheck": "pass",
+    }
+
+
+def test_an_intent_that_is_being_processed_waits() -> None:
+    verdict = judge(intent("processing"))
+
+    assert (verdict.outcome, verdict.code, verdict.details["ConnectorTxID1"]) == (
+        Outcome.WAITING,
+        "000.200.000",
+        "pi_1",
+    )
+
+
+def test_an_authentication_on_the_processors_page_is_a_soft_decline_and_the_intent_is_cancelled() -> None:
+    heard = sell(METHOD, CREATED, intent("requires_action"), intent("canceled"))
+
+    assert heard.steps[-1] == "POST /v1/payment_intents/pi_1/cancel"
+    assert (heard.result.outcome, heard.result.code) == (Outcome.DECLINED, "300.100.100")
+
+
+def test_an_intent_that_cannot_be_cancelled_is_reversed_later() -> None:
+    assert judge(intent("requires_action"), failure(500, type="api_error")).outcome is Outcome.SILENT
+
+
+@pytest.mark.parametrize(("reason", "code"), [*verdicts.DECLINES.items(), ("never heard of", "800.100.100")])
+def test_a_decline_is_translated_by_table(reason: str, code: str) -> None:
+    verdict = judge(decline(code="card_declined", decline_code=reason, message="No", charge="ch_1"))
+
+    assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, code)
+    assert verdict.details == {
+        "ExtendedDescription": "No",
+        "ConnectorTxID1": "pi_1",
+        "ConnectorTxID2": "ch_1",
+        "AcquirerResponse": reason,
+    }
+
+
+@pytest.mark.parametrize(
+    ("members", "code"),
+    [
+        ({"code": "expired_card"}, "800.100.157"),
+        ({"code": "card_declined"}, "800.100.100"),
+        ({}, "800.100.100"),
+        ({"decline_code": "insufficient_funds", "network_advice_code": "03"}, "700.601.003"),
+        ({"decline_code": "insufficient_funds", "network_advice_code": "99"}, "800.100.203"),
+        ({"decline_code": "insufficient_funds", "advice_code": "try_again_later"}, "800.100.203"),
+        ({"decline_code": "generic_decline", "advice_code": "do_not_try_again"}, "700.601.003"),
+        ({"decline_code": "generic_decline", "advice_code": "dance"}, "800.100.100"),
+    ],
+)
+def test_the_networks_advice_counts_most_and_the_processors_where_no_reason_is_given(
+    members: dict[str, str], code: str
+) -> None:
+    assert judge(decline(**members)).code == code
+
+
+def test_every_translation_is_a_failure_of_the_catalogue() -> None:
+    codes = [*verdicts.DECLINES.values(), *verdicts.ADVICES.values(), *verdicts.REFUSALS.values()]
+
+    assert [code for code in codes if RESULTS[code].http_status != 400] == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "code"),
+    [
+        (failure(401, type="invalid_request_error"), Outcome.DECLINED, "800.100.190"),
+        (failure(403, type="invalid_request_error"), Outcome.DECLINED, "800.100.190"),
+        (failure(429, type="rate_limit_error"), Outcome.UNSENT, "900.100.600"),
+        ((429, b""), Outcome.UNSENT, "900.100.600"),
+        (failure(409, type="api_error"), Outcome.SILENT, "900.100.300"),
+        (failure(500, type="api_error"), Outcome.SILENT, "900.100.300"),
+        (failure(400, type="idempotency_error"), Outcome.SILENT, "900.100.300"),
+        ((302, b""), Outcome.SILENT, "900.100.300"),
+        ((402, b"declined"), Outcome.SILENT, "900.100.300"),
+    ],
+)
+def test_a_refused_confirmation_is_silent_where_it_may_have_been_executed(
+    reply: Reply, outcome: Outcome, code: str
+) -> None:
+    verdict = judge(reply)
+
+    assert (verdict.outcome, verdict.code) == (outcome, code)
+
+
+@pytest.mark.parametrize(
+    ("member", "code"),
+    [("parameter_unknown", "900.100.204"), ("amount_too_small", "800.100.174"), (None, "900.100.204")],
+)
+def test_an_error_of_the_request_is_a_decline_once_the_intent_is_seen_unpaid(member: str, code: str) -> None:
+    refused = failure(400, type="invalid_request_error", code=member)
+
+    heard = sell(METHOD, CREATED, refused, CREATED)
+
+    assert heard.steps == [*STEPS, LOOK]
+    assert (heard.result.outcome, heard.result.code) == (Outcome.DECLINED, code)
+
+
+def test_a_confirmation_that_came_twice_is_no_decline() -> None:
+    refused = failure(400, type="invalid_request_error", code="payment_intent_unexpected_state")
+
+    assert judge(refused, PAID).outcome is Outcome.APPROVED
+    assert judge(refused, failure(500)).outcome is Outcome.SILENT
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        {"status": "succeeded"},
+        intent("succeeded", id="pi_2"),
+        intent("succeeded", id="../refunds"),
+        intent("succeeded", amount=9211),
+        intent("succeeded", amount="9210"),
+        intent("succeeded", currency="usd"),
+        intent("succeeded", amount_received=9209),
+        intent("requires_capture"),
+        intent("requires_confirmation"),
+        intent("dancing"),
+        (500, PAID),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_silent_and_leaves_a_trace_for_the_reversal(reply: Reply) -> None:
+    verdict = judge(reply)
+
+    assert (verdict.outcome, verdict.details["ConnectorTxID1"][:3]) == (Outcome.SILENT, "pi_")
+
+
+def test_an_authorization_that_was_captured_at_once_is_silent_and_so_reversed() -> None:
+    assert hold(PAID).outcome is Outcome.SILENT
+
+
+# ---- before money moves ----
+
+
+@pytest.mark.parametrize("sent", [(), (METHOD,)], ids=["method", "intent"])
+@pytest.mark.parametrize(
+    ("reply", "outcome", "code"),
+    [
+        (decline(code="incorrect_number"), Outcome.DECLINED, "800.100.151"),
+        (failure(401), Outcome.DECLINED, "800.100.190"),
+        (failure(400, code="parameter_unknown"), Outcome.DECLINED, "900.100.204"),
+        (failure(429), Outcome.UNSENT, "900.100.600"),
+        (failure(500), Outcome.UNSENT, "900.100.204"),
+        (failure(409), Outcome.UNSENT, "900.100.204"),
+        (b"garbage", Outcome.UNSENT, "900.100.204"),
+        ({"id": "../x"}, Outcome.UNSENT, "900.100.204"),
+    ],
+)
+def test_nothing_is_taken_before_the_confirmation_whatever_is_answered(
+    sent: tuple[Reply, ...], reply: Reply, outcome: Outcome, code: str
+) -> None:
+    heard = sell(*sent, reply)
+
+    assert (heard.result.outcome, heard.result.code) == (outcome, code)
+
+
+@pytest.mark.parametrize(
+    "created",
+    [
+        intent("requires_confirmation", amount=1),
+        intent("requires_confirmation", currency="usd"),
+        intent("succeeded"),
+        intent("requires_action"),
+    ],
+)
+def test_an_intent_that_is_not_what_was_asked_for_is_not_confirmed(created: Reply) -> None:
+    heard = sell(METHOD, created)
+
+    assert (heard.result.outcome, heard.result.details["ConnectorTxID1"]) == (Outcome.SILENT, "pi_1")
