@@ -680,6 +680,7 @@ UNDESCRIBED = frozenset(
         "GET /v1/checkouts/{id}/form",
         "POST /v1/checkouts/{id}/abandoned",
         "GET /v1/checkouts/{id}/provider",
+        "POST /v1/acquirers/{entityId}/events",
         "POST /v1/networkTokens/events/{token}",
         "POST /v1/threeDSecure/results/{token}",
         "POST /v1/threeDSecure/method/{token}",
@@ -689,4 +690,4 @@ UNDESCRIBED = frozenset(
         "GET /favicon.ico",
     }
 )
-"""Paths that only the pages of this gateway, issuers and networks use."""
+"""Paths that only the pages of this gateway, issuers, networks and acquirers use."""

@@ -118,6 +118,7 @@ _ROWS = (
     Throttle("take_result", "address", _MANY),
     Throttle("take_method", "address", _MANY),
     Throttle("take_token_event", "address", _MANY),
+    Throttle("take_acquirer_event", "address", _MANY),
 )
 
 THROTTLES: Mapping[str, Throttle] = MappingProxyType({row.operation: row for row in _ROWS})

@@ -1,0 +1,121 @@
+"""Events that an acquirer reports: disputes become chargebacks and their reversals, failed refunds are logged.
+
+Files of acquirers are recorded by `flows/record.py`, whose functions this flow shares.
+"""
+
+import logging
+
+from tollgate.catalog import codes, connectors, limits, results
+from tollgate.connectors.exchange import AcquirerAccount
+from tollgate.connectors.stripe import events, exchanges
+from tollgate.contract.record_lines import RecordLine
+from tollgate.flows import pay, record
+from tollgate.operations import routes
+from tollgate.operations.app import App
+from tollgate.operations.journal import About
+from tollgate.payments.following import TAKEN
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment, State
+from tollgate.store import payments
+from tollgate.values import Conflict, Fault, NotFound, Refusal
+from tollgate.vault.event_signatures import is_signed
+
+SIGNATURE = events.SIGNATURE
+
+_log = logging.getLogger("tollgate.acquirer")
+
+_FACTS = {events.EventKind.DISPUTE_OPENED: "CB", events.EventKind.DISPUTE_WON: "CR"}
+
+
+async def take_event(app: App, channel_id: str, body: bytes, signature: str, trace: str) -> None:
+    """Records what an event reports, once however often it is delivered.
+
+    A refusal makes the acquirer deliver it again; what can never be recorded is logged and not refused.
+    """
+    channel, account = find_account(app, channel_id)
+    if not is_signed(body, signature, account.secrets[events.WEBHOOK_SECRET], app.clock.wall()):
+        raise results.make_invalid(Fault(SIGNATURE, "must sign the body with the secret of this endpoint, just now"))
+    event = events.read_event(body)
+    if event is None or event.kind is None:
+        return
+    about = {"channel": channel.id, "event": event.id, "kind": event.kind.value, "reference": event.reference}
+    if event.is_live is not app.is_live:
+        _log.warning("acquirer event ignored: it belongs to another environment", extra=about)
+        return
+    payment = await find_payment(app, channel, account, event)
+    if payment is None:
+        _log.warning("acquirer event ignored: it names no payment of this channel", extra=about)
+    elif event.kind is events.EventKind.REFUND_FAILED:
+        _log.error("acquirer reports that a refund failed", extra={**about, "payment": payment.id})
+    else:
+        await take_dispute(app, channel, payment, event, f"{channel.id}_{trace}")
+
+
+def find_account(app: App, channel_id: str) -> tuple[Channel, AcquirerAccount]:
+    """Finds the account whose acquirer reports events to a channel."""
+    channel = app.merchants.find_channel(channel_id)
+    account = routes.find_account(app, channel, _get_mode(app)) if channel else None
+    is_known = account is not None and account.connector is connectors.ConnectorName.STRIPE
+    if channel is None or account is None or not is_known or events.WEBHOOK_SECRET not in account.secrets:
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "no acquirer reports events to this entity")
+    return channel, account
+
+
+async def find_payment(app: App, channel: Channel, account: AcquirerAccount, event: events.Event) -> Payment | None:
+    """Finds the payment that an event is about; the acquirer is asked where the event itself does not name it."""
+    payment_id = event.payment_id
+    address = routes.find_address(_get_mode(app), channel.test_url, channel.live_url)
+    if payment_id is None and event.intent_id and address:
+        question = exchanges.StripeConnector(account).find_payment_id(event.intent_id)
+        wire = app.find_wire(address, account)
+        asked = About(channel.merchant_id, event.id, app.clock.now())
+        payment_id = await app.converse(question, wire, about=asked, label="payment of an event")
+        if payment_id is None:
+            raise Conflict(
+                results.get_result(codes.REQUEST_IN_PROGRESS), "the acquirer did not say which payment it is"
+            )
+    payment = await pay.look_up(app, channel.merchant_id, payment_id or "")
+    is_ours = payment is not None and (payment.channel_id, payment.connector) == (channel.id, account.connector)
+    return payment if is_ours else None
+
+
+async def take_dispute(app: App, channel: Channel, payment: Payment, event: events.Event, ndc: str) -> None:
+    line = RecordLine(
+        number=0,
+        payment_type=_FACTS[event.kind] if event.kind else "",
+        amount=event.money.hundredths if event.money else None,
+        currency=event.money.currency if event.money else None,
+        result_code=event.result_code,
+        reference=event.reference,
+    )
+    named = await find_named(app, payment, line)
+    if named is None:
+        # Events come in any order, and the capture or the chargeback that it follows may not be recorded yet.
+        raise Conflict(results.get_result(codes.REQUEST_IN_PROGRESS), "what it refers to is not recorded yet")
+    about = {"ndc": ndc, "payment": named.id, "type": line.payment_type, "reference": line.reference}
+    try:
+        recorded = await record.record(app, channel, named, line, ndc)
+    except Conflict:
+        raise
+    except Refusal as refusal:
+        _log.error("acquirer event refused", extra={**about, "code": refusal.result.code})
+        return
+    if recorded.is_new:
+        _log.info("acquirer event recorded", extra={**about, "fact": recorded.payment.id})
+
+
+async def find_named(app: App, payment: Payment, line: RecordLine) -> Payment | None:
+    """Finds the payment that a fact follows: what took the money, or the chargeback that is reversed."""
+    if line.payment_type == "CR":
+        chargeback_id = record.make_fact_id(payment.merchant_id, "CB", line.reference)
+        return await pay.look_up(app, payment.merchant_id, chargeback_id)
+    if payment.payment_type in TAKEN:
+        return payment
+    chain = await payments.list_chain(app.database, payment.merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
+    taken = [each for each in chain if each.referenced_id == payment.id and each.payment_type in TAKEN]
+    return next((each for each in reversed(taken) if each.state is State.APPROVED), None)
+
+
+def _get_mode(app: App) -> TestMode | None:
+    return None if app.is_live else TestMode.EXTERNAL
