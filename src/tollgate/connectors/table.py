@@ -10,6 +10,9 @@ from tollgate.connectors import card, redirect, sepa
 from tollgate.connectors.exchange import AcquirerAccount, Connector
 from tollgate.connectors.iso8583 import connector as iso8583
 from tollgate.connectors.iso8583.network import KEY_SECRET
+from tollgate.connectors.stripe import exchanges as stripe
+from tollgate.connectors.stripe.api import API_KEY
+from tollgate.connectors.stripe.events import WEBHOOK_SECRET
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,9 @@ CONNECTORS: Mapping[ConnectorName, ConnectorRow] = {
     ConnectorName.SEPA: ConnectorRow(lambda _account: sepa, frozenset({Protocol.SEPA})),
     ConnectorName.ISO8583: ConnectorRow(
         iso8583.make, frozenset({Protocol.CARD}), needs_account=True, secrets=(KEY_SECRET,)
+    ),
+    ConnectorName.STRIPE: ConnectorRow(
+        stripe.make, frozenset({Protocol.CARD}), needs_account=True, secrets=(API_KEY, WEBHOOK_SECRET)
     ),
 }
 

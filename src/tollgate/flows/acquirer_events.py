@@ -39,7 +39,7 @@ async def take_event(app: App, channel_id: str, body: bytes, signature: str, tra
     event = events.read_event(body)
     if event is None or event.kind is None:
         return
-    about = {"channel": channel.id, "event": event.id, "kind": event.kind.value, "reference": event.reference}
+    about = {"channel": channel.id, "reported": event.id, "kind": event.kind.value, "reference": event.reference}
     if event.is_live is not app.is_live:
         _log.warning("acquirer event ignored: it belongs to another environment", extra=about)
         return
@@ -47,9 +47,20 @@ async def take_event(app: App, channel_id: str, body: bytes, signature: str, tra
     if payment is None:
         _log.warning("acquirer event ignored: it names no payment of this channel", extra=about)
     elif event.kind is events.EventKind.REFUND_FAILED:
+        # Somebody has to pay the shopper in another way.
         _log.error("acquirer reports that a refund failed", extra={**about, "payment": payment.id})
+    elif event.money is None:
+        _log.error("acquirer event ignored: its amount cannot be read", extra={**about, "payment": payment.id})
     else:
-        await take_dispute(app, channel, payment, event, f"{channel.id}_{trace}")
+        line = RecordLine(
+            number=0,
+            payment_type=_FACTS[event.kind],
+            amount=event.money.hundredths,
+            currency=event.money.currency,
+            result_code=event.result_code,
+            reference=event.reference,
+        )
+        await take_dispute(app, channel, payment, line, f"{channel.id}_{trace}")
 
 
 def find_account(app: App, channel_id: str) -> tuple[Channel, AcquirerAccount]:
@@ -80,15 +91,7 @@ async def find_payment(app: App, channel: Channel, account: AcquirerAccount, eve
     return payment if is_ours else None
 
 
-async def take_dispute(app: App, channel: Channel, payment: Payment, event: events.Event, ndc: str) -> None:
-    line = RecordLine(
-        number=0,
-        payment_type=_FACTS[event.kind] if event.kind else "",
-        amount=event.money.hundredths if event.money else None,
-        currency=event.money.currency if event.money else None,
-        result_code=event.result_code,
-        reference=event.reference,
-    )
+async def take_dispute(app: App, channel: Channel, payment: Payment, line: RecordLine, ndc: str) -> None:
     named = await find_named(app, payment, line)
     if named is None:
         # Events come in any order, and the capture or the chargeback that it follows may not be recorded yet.

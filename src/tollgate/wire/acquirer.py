@@ -12,7 +12,6 @@ import aiohttp
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireReply, WireRequest
 
-
 _log = logging.getLogger("tollgate.wire")
 _UNAUTHORIZED = frozenset({401, 403})
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors.stripe import verdicts
+from tollgate.connectors.stripe import messages, verdicts
 from tollgate.payments.accounts import TokenAccount
 from tollgate.payments.order import Address, Authentication, Customer, Details, Order, StandingInstruction
 from tollgate.payments.payment import Outcome, Payment, Verdict
@@ -374,3 +374,20 @@ def test_an_intent_that_is_not_what_was_asked_for_is_not_confirmed(created: Repl
     heard = sell(METHOD, created)
 
     assert (heard.result.outcome, heard.result.details["ConnectorTxID1"]) == (Outcome.SILENT, "pi_1")
+
+
+def test_forwarded_texts_fit_the_api_and_replace_nothing_of_the_payment() -> None:
+    forwarded = {
+        "statement_descriptor_suffix": 'Jones\' "Lamps" and <Bulbs> of Vienna',
+        "payment_method_options[card][moto]": "EC",
+        "billing_details[phone]": "+431",
+        "amount": "1",
+        "description": "",
+    }
+
+    terms = messages.make_terms(forwarded)
+    form = dict(messages.make_intent(DEBIT, "pm_1", is_hold=False, terms=terms))
+
+    assert terms["statement_descriptor_suffix"] == "Jones Lamps and Bulbs "
+    assert set(terms) == {"statement_descriptor_suffix", "amount"}
+    assert form["amount"] == "9210"

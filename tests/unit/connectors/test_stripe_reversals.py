@@ -67,9 +67,9 @@ def test_a_moved_business_clock_hides_no_intent() -> None:
 def test_a_processor_that_cannot_filter_by_time_lists_everything() -> None:
     refused = failure(400, type="invalid_request_error", message="Unexpected created")
 
-    heard = undo(
-        refused, page(has_more=True, *[intent("x", metadata={}, id="pi_0")]), page(intent("x")), PAID, RETURNED
-    )
+    others = page(intent("x", metadata={}, id="pi_0"), has_more=True)
+
+    heard = undo(refused, others, page(intent("x")), PAID, RETURNED)
 
     assert heard.steps == [LIST, LIST, LIST, LOOK, REFUND]
     assert "created[gte]" not in heard.form(1)

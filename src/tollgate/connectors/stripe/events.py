@@ -89,7 +89,7 @@ def read_event(body: bytes) -> Event | None:
         return None
     about = envelope.data.object
     holders = [each for each in (about.charge, about.payment_intent) if isinstance(each, _Named)]
-    keys = [messages.find_key(each.metadata) for each in (about, *holders)]
+    keys = [messages.find_key(about.metadata), *(messages.find_key(each.metadata) for each in holders)]
     intent = about.payment_intent
     return Event(
         id=envelope.id,

@@ -13,18 +13,17 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
 from tollgate.connectors.acquiring import SILENT, to_minor_units
-from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange, Original
+from tollgate.connectors.exchange import AcquirerAccount, Connector, Conversation, Exchange, Original
 from tollgate.connectors.stripe import messages, verdicts
 from tollgate.connectors.stripe.api import WITH_CHARGE, Api, is_fine, read_answer
 from tollgate.connectors.stripe.messages import INTENTS, METHODS, REFUNDS, Intent, Refund
 from tollgate.connectors.stripe.verdicts import Others
 from tollgate.payments.accounts import CardAccount, Instrument
 from tollgate.payments.following import Action
-from tollgate.payments.order import NO_DETAILS, Details, Order
+from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, Verdict
 
 _SENT = frozenset({"capture", "refund", "reversal", "rebill"})
-_MAIL_ORDERS = frozenset({"MO", "TO", "MOTO"})
 _BY_MERCHANT = "MIT"
 _FIRST_OF_SERIES = "INITIAL"
 _UNPAID = {"requires_payment_method": 1, "requires_confirmation": 2, "canceled": 3}
@@ -41,9 +40,16 @@ class Sale:
     is_hold: bool = False
     is_off_session: bool = False
     """The shopper is not there, and agreed earlier."""
-    details: Details = NO_DETAILS
+    forwarded: Mapping[str, str] = field(default_factory=dict)
+    """What is forwarded of the merchant's request, by the names of this API."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Further parameters of the intent."""
+
+
+def make(account: AcquirerAccount | None) -> Connector:
+    if account is None:
+        raise LookupError("a processor with the Stripe API is reached through an acquirer account")
+    return StripeConnector(account)
 
 
 def make_rebill(attempt: Payment, original: Original) -> Sale:
@@ -52,16 +58,11 @@ def make_rebill(attempt: Payment, original: Original) -> Sale:
 
 
 def list_terms(order: Order) -> dict[str, str]:
-    """Lists the parameters of an intent that depend on how the order was placed."""
+    """Lists the parameters by which a payment belongs to a series."""
     standing = order.details.standing_instruction
-    terms = messages.make_authentication(order.details.authentication)
-    if order.echo.get("transactionCategory") in _MAIL_ORDERS:
-        terms |= messages.MAIL_ORDER
     if standing is not None and standing.source == _BY_MERCHANT:
-        terms |= messages.make_repeated(standing.initial_transaction_id)
-    elif standing is not None and standing.mode == _FIRST_OF_SERIES:
-        terms |= messages.STORES_CARD
-    return terms
+        return messages.make_repeated(standing.initial_transaction_id)
+    return messages.STORES_CARD if standing is not None and standing.mode == _FIRST_OF_SERIES else {}
 
 
 def choose_decisive(intents: list[Intent]) -> Intent:
@@ -100,7 +101,7 @@ class StripeConnector:
             order.account,
             is_hold=direction is Direction.HOLD,
             is_off_session=standing is not None and standing.source == _BY_MERCHANT,
-            details=order.details,
+            forwarded=messages.list_forwarded(order),
             terms=list_terms(order),
         )
         return (yield from self._sell(sale, approved_code))
@@ -211,12 +212,13 @@ class StripeConnector:
         if not isinstance(card, CardAccount) or card.number_type != "PAN" or card.cryptogram is not None:
             # Numbers of wallets and network tokens take a contract of their own with such a processor.
             return verdicts.ACCOUNT_NOT_SUPPORTED
-        form = messages.make_method(card, sale.details)
+        form = messages.make_method(card, sale.forwarded)
         reply = yield self.api.post(METHODS, form, f"{attempt.id}-method")
         method = read_answer(reply, messages.Method)
         if method is None:
             return verdicts.read_refused_preparation(reply)
-        form = messages.make_intent(attempt, method.id, is_hold=sale.is_hold, terms=sale.terms)
+        terms = {**messages.make_terms(sale.forwarded), **sale.terms}
+        form = messages.make_intent(attempt, method.id, is_hold=sale.is_hold, terms=terms)
         reply = yield self.api.post(INTENTS, form, f"{attempt.id}-intent")
         intent = read_answer(reply, Intent)
         if intent is None:

@@ -13,7 +13,7 @@ from tollgate.catalog.currencies import CURRENCIES
 from tollgate.connectors.acquiring import to_minor_units
 from tollgate.connectors.exchange import WireReply, read_reply
 from tollgate.payments.accounts import CardAccount
-from tollgate.payments.order import Address, Authentication, Details
+from tollgate.payments.order import Address, Authentication, Customer, Order
 from tollgate.payments.payment import Payment
 from tollgate.values import Money
 
@@ -23,6 +23,11 @@ VERSION = "2024-06-20"
 METHODS = "/v1/payment_methods"
 INTENTS = "/v1/payment_intents"
 REFUNDS = "/v1/refunds"
+
+_OPTIONS = "payment_method_options[card]"
+_MOTO = f"{_OPTIONS}[moto]"
+MAIL_ORDERS = frozenset({"MO", "TO", "MOTO"})
+"""The categories of orders that came by mail or telephone."""
 
 KEY = "tollgate"
 """The name of the metadata by which an object is found again; its value is the id of the payment."""
@@ -157,27 +162,36 @@ def encode_form(pairs: Iterable[tuple[str, str]]) -> bytes:
 
 # ---- what is sent ----
 
+_OF_METHOD = "billing_details["
+_STATEMENT = "statement_descriptor_suffix"
+_STATEMENT_LENGTH_MAX = 22
+_NO_STATEMENT = str.maketrans("", "", "<>\\'\"*")
+"""Characters that no statement may have."""
 
-def make_method(card: CardAccount, details: Details) -> Pairs:
-    """Makes the form of a payment method; the holder's address is compared by the issuer."""
-    customer, address = details.customer, details.billing or Address()
+
+def make_method(card: CardAccount, forwarded: Mapping[str, str]) -> Pairs:
+    """Makes the form of a payment method; the issuer compares the address with its own."""
     sent = {
         "type": "card",
         "card[number]": card.number.reveal(),
         "card[exp_month]": card.expiry_month,
         "card[exp_year]": card.expiry_year,
         "card[cvc]": card.cvv.reveal() if card.cvv else None,
-        "billing_details[name]": card.holder,
-        "billing_details[email]": customer.email if customer else None,
-        "billing_details[phone]": customer.phone if customer else None,
-        "billing_details[address][line1]": _join(address.street1, address.house_number1),
-        "billing_details[address][line2]": _join(address.street2, address.house_number2),
-        "billing_details[address][city]": address.city,
-        "billing_details[address][state]": address.state,
-        "billing_details[address][postal_code]": address.postcode,
-        "billing_details[address][country]": address.country,
+        **{name: value for name, value in forwarded.items() if name.startswith(_OF_METHOD)},
     }
+    if card.holder:
+        sent["billing_details[name]"] = card.holder
     return _leave_out(sent)
+
+
+def make_terms(forwarded: Mapping[str, str]) -> dict[str, str]:
+    """Makes the parameters of an intent out of what is forwarded."""
+    terms = {name: value for name, value in forwarded.items() if not name.startswith(_OF_METHOD)}
+    if _STATEMENT in terms:
+        terms[_STATEMENT] = terms[_STATEMENT].translate(_NO_STATEMENT)[:_STATEMENT_LENGTH_MAX]
+    if terms.pop(_MOTO, None) in MAIL_ORDERS:
+        terms[_MOTO] = "true"
+    return dict(_leave_out(terms))
 
 
 def make_intent(attempt: Payment, method_id: str, *, is_hold: bool, terms: Mapping[str, str]) -> Pairs:
@@ -197,32 +211,37 @@ def make_intent(attempt: Payment, method_id: str, *, is_hold: bool, terms: Mappi
     return tuple({**terms, **own}.items())
 
 
-_OPTIONS = "payment_method_options[card]"
-
-
-def make_authentication(proof: Authentication | None) -> dict[str, str]:
-    """Makes the parameters of a 3-D Secure authentication that was made before, here or elsewhere."""
-    if proof is None or proof.verification_id is None:
-        return {}
-    place = f"{_OPTIONS}[three_d_secure]"
-    sent = {
-        f"{place}[cryptogram]": proof.verification_id,
-        f"{place}[electronic_commerce_indicator]": proof.eci,
-        f"{place}[transaction_id]": proof.ds_transaction_id or proof.xid,
-        f"{place}[version]": proof.version,
-        f"{place}[ares_trans_status]": proof.authentication_status,
-    }
-    return dict(_leave_out(sent))
-
-
 def make_repeated(network_transaction_id: str | None) -> dict[str, str]:
     """Names the first payment of a series, to which the shopper agreed."""
     name = f"{_OPTIONS}[mit_exemption][network_transaction_id]"
     return {name: network_transaction_id} if network_transaction_id else {}
 
 
-MAIL_ORDER = {f"{_OPTIONS}[moto]": "true"}
 STORES_CARD = {"setup_future_usage": "off_session"}
+
+
+def list_forwarded(order: Order) -> dict[str, str]:
+    """Lists what is forwarded of an order, by the names of this API."""
+    details = order.details
+    customer, address = details.customer or Customer(), details.billing or Address()
+    proof = details.authentication or Authentication()
+    place = f"{_OPTIONS}[three_d_secure]"
+    named = {
+        "billing_details[email]": customer.email,
+        "billing_details[phone]": customer.phone,
+        "billing_details[address][line1]": _join(address.street1, address.house_number1),
+        "billing_details[address][line2]": _join(address.street2, address.house_number2),
+        "billing_details[address][city]": address.city,
+        "billing_details[address][state]": address.state,
+        "billing_details[address][postal_code]": address.postcode,
+        "billing_details[address][country]": address.country,
+        f"{place}[cryptogram]": proof.verification_id,
+        f"{place}[electronic_commerce_indicator]": proof.eci,
+        f"{place}[transaction_id]": proof.ds_transaction_id,
+        f"{place}[version]": proof.version,
+        _MOTO: order.echo.get("transactionCategory"),
+    }
+    return dict(_leave_out(named))
 
 
 def _join(*parts: str | None) -> str | None:
