@@ -74,6 +74,7 @@ PERSONAL_MEMBERS = frozenset(
         "recipient",
         "cardholderName",
         "email",
+        "receipt_email",
         "homePhone",
         "mobilePhone",
         "browserIP",

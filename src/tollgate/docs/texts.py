@@ -50,7 +50,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/reports.md",
         "docs/back-office.md",
     ),
-    "Go live": ("docs/going-live.md", "docs/saq.md"),
+    "Go live": ("docs/going-live.md", "docs/stripe-api.md", "docs/saq.md"),
     "Reference": (
         "docs/reference/parameters.md",
         "docs/reference/rules.md",

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
@@ -16,10 +17,20 @@ from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.parameters.row import Secrecy
-from tollgate.connectors.masking import HIDDEN_MEMBERS, MASK, PERSONAL_MEMBERS, mask_members, mask_text, mask_values
+from tollgate.connectors.masking import (
+    FORM,
+    HIDDEN_MEMBERS,
+    MASK,
+    PERSONAL_MEMBERS,
+    mask_members,
+    mask_text,
+    mask_values,
+)
 from tollgate.payments import order
 
-MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages")
+MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages", "stripe.messages", "stripe.events")
+FORM_WORDS = {"billing_details", "receipt_email"}
+"""Words of forms, which have no members."""
 SECRET = {
     "number",
     "iban",
@@ -98,7 +109,7 @@ def test_every_member_whose_name_sounds_secret_is_hidden_or_known_to_be_harmless
 def test_the_members_that_are_known_to_be_secret_are_hidden_and_exist() -> None:
     assert SECRET <= HIDDEN_MEMBERS
     members = {word for place in list_places(is_open=False) for word in place.split(".")}
-    assert members | {member for _, member in list_members()} >= SECRET | PERSONAL_MEMBERS
+    assert members | {member for _, member in list_members()} | FORM_WORDS >= SECRET | PERSONAL_MEMBERS
 
 
 def test_a_member_that_names_a_person_is_hidden_with_all_that_is_in_it() -> None:
@@ -138,6 +149,37 @@ def test_a_hidden_member_is_masked_at_any_depth_and_whatever_its_type(value: obj
 
 def test_a_name_that_is_spelled_with_escapes_is_hidden_too() -> None:
     assert mask_members(b'{"\\u0063vv": "123"}') == {"cvv": MASK}
+
+
+def test_a_form_is_shown_without_its_secrets() -> None:
+    sent = {
+        "type": "card",
+        "card[number]": "4200000000000000",
+        "card[cvc]": "731",
+        "card[exp_month]": "05",
+        "billing_details[address][line1]": "Main Street 1",
+        "payment_method_options[card][three_d_secure][cryptogram]": "AAAB",
+        "empty": "",
+    }
+
+    assert mask_members(urlencode(sent).encode(), FORM) == {
+        "type": "card",
+        "card[number]": MASK,
+        "card[cvc]": MASK,
+        "card[exp_month]": "05",
+        "billing_details[address][line1]": MASK,
+        "payment_method_options[card][three_d_secure][cryptogram]": MASK,
+        "empty": "",
+    }
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff=\xfe", b"&&&=", b"card%5Bnumber%5D", b"a[=1&]=2&[]=3"])
+def test_a_form_of_any_bytes_is_masked(body: bytes) -> None:
+    assert isinstance(mask_members(body, FORM), dict)
+
+
+def test_the_key_by_which_a_browser_confirms_an_intent_is_hidden() -> None:
+    assert mask_members(b'{"client_secret": "pi_1_secret_2", "id": "pi_1"}') == {"client_secret": MASK, "id": "pi_1"}
 
 
 def test_a_body_that_is_no_json_is_not_shown() -> None:
