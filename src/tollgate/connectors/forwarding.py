@@ -82,7 +82,7 @@ def _drop_unneeded(values: Mapping[str, str], brand: str) -> Mapping[str, str]:
     if values.keys().isdisjoint(_IF_NEEDED):
         return values
     row = BRANDS[brand]
-    dropped = _IF_NEEDED.difference(row.needs, row.strict_needs)
+    dropped = _IF_NEEDED.difference(*row.needs, *row.strict_needs)
     return {name: text for name, text in values.items() if name not in dropped}
 
 
