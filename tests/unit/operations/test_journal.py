@@ -11,6 +11,8 @@ import pytest
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import Conversation, WireReply, WireRequest
+from tollgate.connectors.iso8583 import codec, transcript
+from tollgate.connectors.iso8583.fields import Tag
 from tollgate.operations.app import App
 from tollgate.operations.journal import About, Journal, JournalLines
 from tollgate.values import system_random_bytes
@@ -58,6 +60,24 @@ async def test_a_message_is_kept_with_its_reply_and_without_its_secrets(app: App
         "reply": {"status": "approved"},
     }
     assert journal.take(10, system_random_bytes) == []
+
+
+async def test_a_message_of_iso_8583_is_kept_readable_and_without_its_account(app: App) -> None:
+    journal = make_open_journal()
+    fields = {2: "4200000000000000", 48: codec.render_tags({Tag.CVV2: "731"})}
+    body = codec.encode(codec.Message("0100", fields))
+    request = WireRequest(path="0100", body=body, key="key", content_type=transcript.CONTENT_TYPE)
+    reply = WireReply(200, codec.encode(codec.Message("0110", {39: "05"})))
+    journal.note_message(NOW, ABOUT, "charge request", request, reply)
+    journal.mask(app.merchants, 10)
+    [row] = journal.take(10, system_random_bytes)
+
+    kept = json.loads(row.text)
+    assert kept["request"]["2 primary account number"] == "420000******0000"
+    assert kept["request"]["48.74 CVV2"] == "***"
+    assert kept["reply"]["39 response code"] == "05 (do not honour)"
+    assert "4200000000000000" not in row.text
+    assert "731" not in row.text
 
 
 async def test_a_journal_without_a_worker_keeps_nothing(app: App) -> None:
