@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import pytest
 
+from tollgate.catalog.connectors import ConnectorName
+from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.connectors.exchange import Original
 from tollgate.connectors.iso8583 import codec, messages
 from tollgate.connectors.iso8583.codec import Message
-from tollgate.connectors.iso8583.fields import Tag
+from tollgate.connectors.iso8583.fields import TAGS, Tag
 from tollgate.payments.accounts import TokenAccount
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
-from tollgate.payments.order import Authentication, Details, StandingInstruction
+from tollgate.payments.order import Authentication, Details
 from tollgate.values import Money, Secret
 from unit.connectors.iso8583_samples import (
     ACCOUNT,
@@ -142,15 +145,25 @@ def test_references_of_payments_differ() -> None:
     assert all(len(each) == 12 and each.isalnum() for each in references)
 
 
-def test_proofs_and_standing_instructions_are_tags() -> None:
-    details = Details(
-        authentication=Authentication(eci="05", verification_id="AAAB", ds_transaction_id="d1", version="2.2.0"),
-        standing_instruction=StandingInstruction(mode="INITIAL", source="CIT", expiry=date(2030, 1, 31)),
-    )
-    card = msgspec.structs.replace(CARD, cryptogram=Secret("kept"), wallet="APPLEPAY", number_type="DPAN")
-    order = msgspec.structs.replace(PA_ORDER, details=details, account=card)
+def charge(echo: Mapping[str, str], **members: Any) -> Message:
+    order = msgspec.structs.replace(PA_ORDER, echo=echo, **members)
+    return messages.make_charge(ACCOUNT, order, msgspec.structs.replace(FIRST, echo=echo))
 
-    assert messages.make_charge(ACCOUNT, order, FIRST).tags == {
+
+def test_every_place_of_a_parameter_is_an_element_or_a_tag_of_the_table() -> None:
+    places = {row.to[ConnectorName.ISO8583] for row in PARAMETERS.values() if ConnectorName.ISO8583 in row.to}
+    tags = {place.partition("[")[0].removeprefix("48.") for place in places if place.startswith("48.")}
+
+    assert {place for place in places if not place.startswith("48.")} <= {"18", "43.1", "43.2", "43.3"}
+    assert tags == {tag for tag in TAGS if tag < Tag.KEY}
+
+
+def test_proofs_and_standing_instructions_are_tags() -> None:
+    card = msgspec.structs.replace(CARD, cryptogram=Secret("kept"), wallet="APPLEPAY", number_type="DPAN")
+    proof = Authentication(eci="05", verification_id="AAAB", ds_transaction_id="d1", version="2.2.0")
+    echo = {"standingInstruction.mode": "INITIAL", "standingInstruction.source": "CIT", "threeDSecure.eci": "07"}
+
+    assert charge(echo, account=card, details=Details(authentication=proof)).tags == {
         Tag.KEY: FIRST.id,
         Tag.CVV2: CVV,
         Tag.CRYPTOGRAM: "kept",
@@ -162,13 +175,11 @@ def test_proofs_and_standing_instructions_are_tags() -> None:
         Tag.THREEDS_VERSION: "2.2.0",
         Tag.STORED_MODE: "INITIAL",
         Tag.STORED_SOURCE: "CIT",
-        Tag.STORED_EXPIRY: "2030-01-31",
     }
 
 
 def test_a_card_on_file_has_an_entry_mode_of_its_own() -> None:
-    details = Details(standing_instruction=StandingInstruction(mode="REPEATED", source="MIT"))
-    message = messages.make_charge(ACCOUNT, msgspec.structs.replace(PA_ORDER, details=details), FIRST)
+    message = charge({"standingInstruction.mode": "REPEATED", "standingInstruction.source": "MIT"})
 
     assert (message.fields[22], message.fields[25]) == ("102", "59")
 
@@ -183,28 +194,47 @@ def test_a_network_token_is_sent_with_its_cryptogram_and_without_an_expiry_if_it
 
 
 def test_forwarded_parameters_stand_at_their_places() -> None:
-    forwarded = {"18": "7995", "43.1": "Café", "43.2": "Malmö", "43.3": "SWE", "48.01": "order-1"}
-    forwarded |= {"48.61[0]": "T1", "48.61[1]": "T2"}
-    message = messages.make_charge(ACCOUNT, PA_ORDER, FIRST, forwarded)
+    echo = {"merchant.mcc": "7995", "merchant.name": "Café", "merchant.city": "Malmö", "merchant.country": "SE"}
+    echo |= {"merchantTransactionId": "order-1", "merchantMemo": "ours alone"}
+    echo |= {"airline.passengers[0].ticketNumber": "T1", "airline.passengers[1].ticketNumber": "T2"}
+    message = charge(echo)
 
     assert (message.fields[18], message.fields[43]) == ("7995", f"{'Cafe':25}{'Malmo':13}SE")
     assert (message.tags["01"], message.tags["61"]) == ("order-1", "T1/T2")
+    assert "ours alone" not in message.fields[48]
 
 
-def test_parameters_that_do_not_fit_are_left_out_and_the_payment_is_not() -> None:
-    forwarded = {f"48.{tag}": "x" * 255 for tag in ("01", "40", "41", "42", "60")}
-    message = messages.make_charge(ACCOUNT, PA_ORDER, FIRST, forwarded)
+def test_parameters_that_do_not_fit_are_left_out_and_neither_the_payment_nor_its_proof_is() -> None:
+    echo = {
+        **dict.fromkeys(("merchantTransactionId", "merchant.submerchantId", "merchant.payFacId"), "x" * 255),
+        **dict.fromkeys(("merchant.marketplaceId", "airline.bookingRefNum"), "x" * 255),
+        "threeDSecure.verificationId": "AAAB",
+    }
+    message = charge(echo)
 
     assert len(message.fields[48]) <= 999
-    assert (message.tags[Tag.KEY], message.tags["01"]) == (FIRST.id, "x" * 255)
+    assert (message.tags[Tag.KEY], message.tags[Tag.CAVV], message.tags["01"]) == (FIRST.id, "AAAB", "x" * 255)
     assert "60" not in message.tags
     codec.encode(message)
 
 
-def test_no_parameter_takes_the_place_of_a_tag_of_the_connector() -> None:
-    order = msgspec.structs.replace(PA_ORDER, details=Details(authentication=Authentication(eci="05")))
+def test_a_follow_up_repeats_what_acquirers_need_of_the_first_payment() -> None:
+    first = msgspec.structs.replace(FIRST, echo={"lifecycleId": "life-1", "threeDSecure.verificationId": "AAAB"})
+    attempt = make_follow_up("capture", echo={"merchantTransactionId": "capture-1"})
+    tags = messages.make_follow_up(ACCOUNT, attempt, "capture", Original(payment=first, first=first)).tags
 
-    assert messages.make_charge(ACCOUNT, order, FIRST, {"48.20": "07"}).tags[Tag.ECI] == "05"
+    assert (tags["01"], tags["02"]) == ("capture-1", "life-1")
+    assert Tag.CAVV not in tags
+
+
+def test_a_rebill_is_the_merchants_own_whatever_the_first_payment_was() -> None:
+    first = msgspec.structs.replace(
+        FIRST, echo={"standingInstruction.mode": "INITIAL", "standingInstruction.source": "CIT"}
+    )
+    original = Original(payment=first, first=first)
+    tags = messages.make_follow_up(ACCOUNT, make_follow_up("rebill"), "rebill", original).tags
+
+    assert (tags[Tag.STORED_MODE], tags[Tag.STORED_SOURCE]) == ("REPEATED", "MIT")
 
 
 @pytest.mark.parametrize("word", ACTIONS)

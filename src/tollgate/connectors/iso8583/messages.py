@@ -7,11 +7,10 @@ import unicodedata
 from collections.abc import Mapping
 from hashlib import blake2b
 
-import msgspec
-
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.currencies import CURRENCIES
-from tollgate.connectors import acquiring
+from tollgate.connectors import acquiring, forwarding
 from tollgate.connectors.exchange import AcquirerAccount, Original
 from tollgate.connectors.iso8583 import codec
 from tollgate.connectors.iso8583.codec import Message
@@ -50,28 +49,10 @@ The last digit of an entry mode says that no PIN can be entered.
 _ONE_TIME = (Tag.CVV2, Tag.CRYPTOGRAM, Tag.DTVC)
 """The proofs that are good for the first request only."""
 
-_STANDING_TAGS = {
-    "mode": Tag.STORED_MODE,
-    "source": Tag.STORED_SOURCE,
-    "type": Tag.STORED_TYPE,
-    "recurring_type": Tag.STORED_RECURRING_TYPE,
-    "initial_transaction_id": Tag.STORED_REFERENCE,
-    "frequency": Tag.STORED_FREQUENCY,
-    "expiry": Tag.STORED_EXPIRY,
-    "number_of_installments": Tag.INSTALLMENTS,
-    "industry_practice": Tag.INDUSTRY_PRACTICE,
-}
-_PROOF_TAGS = {
-    "eci": Tag.ECI,
-    "verification_id": Tag.CAVV,
-    "ds_transaction_id": Tag.DS_TRANSACTION,
-    "version": Tag.THREEDS_VERSION,
-    "authentication_status": Tag.THREEDS_STATUS,
-    "exemption_flag": Tag.EXEMPTION,
-}
 _APPROVAL_DETAIL, _SCHEME_DETAIL = "ConnectorTxID2", "ConnectorTxID3"
 _NAME_LENGTH, _CITY_LENGTH = 25, 13
 _STANS = 999_999
+_REPEATED = "REPEATED"
 _NO_INSTITUTION = "0" * 11
 
 _COUNTRY_CODES = {code: row.alpha2 for row in COUNTRIES.values() for code in (row.alpha2, row.alpha3, row.numeric)}
@@ -98,15 +79,11 @@ def get_request_type(payment: Payment) -> str:
     return CHARGE_TYPES[acquiring.CHARGE_TYPES[payment.payment_type]]
 
 
-def make_charge(account: AcquirerAccount, order: Order, attempt: Payment, forwarded: Mapping[str, str] = {}) -> Message:
+def make_charge(account: AcquirerAccount, order: Order, attempt: Payment) -> Message:
     """Authorizes, sells or credits. This is the only message with a CVV2 or a cryptogram."""
     word = acquiring.CHARGE_TYPES[order.payment_type]
-    own: dict[str, str] = {
-        Tag.KEY: attempt.id,
-        **_describe_proof(order.account),
-        **_list_tags(order.details.authentication, _PROOF_TAGS),
-        **_list_tags(order.details.standing_instruction, _STANDING_TAGS),
-    }
+    own: dict[str, str] = {Tag.KEY: attempt.id, **_describe_proof(order.account)}
+    forwarded = forwarding.collect(ConnectorName.ISO8583, forwarding.list_order_values(order))
     fields = {
         **_describe_account(order.account),
         **_describe_sale(account, attempt, forwarded, attempt.echo),
@@ -114,7 +91,7 @@ def make_charge(account: AcquirerAccount, order: Order, attempt: Payment, forwar
         4: render_amount(attempt),
         PRIVATE: _render_private(own, forwarded),
     }
-    if own.get(Tag.STORED_MODE) == "REPEATED":
+    if forwarded.get(f"{PRIVATE}.{Tag.STORED_MODE}") == _REPEATED:
         fields[22] = _STORED_ENTRY
     return Message(CHARGE_TYPES[word], fields)
 
@@ -126,13 +103,13 @@ def make_follow_up(
     original: Original,
     *,
     is_final: bool = False,
-    forwarded: Mapping[str, str] = {},
 ) -> Message:
     """Captures, refunds, reverses, rebills, raises or renews an earlier payment."""
     named, first = original.payment, original.first
     own: dict[str, str] = {Tag.KEY: attempt.id, Tag.ORIGINAL_KEY: named.id, Tag.ACTION: action}
     if is_final:
         own[Tag.FINAL] = "Y"
+    forwarded = forwarding.collect(ConnectorName.ISO8583, forwarding.list_follow_up_values(attempt, first))
     fields = {
         **_describe_account(original.account),
         **_describe_sale(account, attempt, forwarded, first.echo),
@@ -142,7 +119,7 @@ def make_follow_up(
     if action == "rebill":
         # A new sale of the merchant's own, which the scheme ties to the one that the shopper agreed to.
         scheme_id = first.details.get(_SCHEME_DETAIL, "")
-        own.update({Tag.STORED_MODE: "REPEATED", Tag.STORED_SOURCE: "MIT"})
+        own.update({Tag.STORED_MODE: _REPEATED, Tag.STORED_SOURCE: "MIT"})
         if scheme_id:
             own[Tag.STORED_REFERENCE] = scheme_id
         fields[22] = _STORED_ENTRY
@@ -257,15 +234,10 @@ def _describe_proof(account: Instrument | None) -> dict[str, str]:
     return {tag: text for tag, text in tags.items() if text}
 
 
-def _list_tags(part: msgspec.Struct | None, tags: Mapping[str, Tag]) -> dict[str, str]:
-    values = {} if part is None else msgspec.structs.asdict(part)
-    return {tag: to_ascii(str(values[member])) for member, tag in tags.items() if values.get(member)}
-
-
 def _render_private(own: Mapping[str, str], forwarded: Mapping[str, str]) -> str:
-    """Writes element 48: the tags of the connector, then the parameters as far as they fit.
+    """Writes element 48: the tags that the connector names, then other parameters as far as they fit.
 
-    A parameter that does not fit is left out, because no payment shall fail for a remark.
+    One that does not fit is left out, because no payment shall fail for a remark.
     """
     tags = dict(own)
     texts: dict[str, list[str]] = {}
@@ -273,8 +245,9 @@ def _render_private(own: Mapping[str, str], forwarded: Mapping[str, str]) -> str
         element, _, tag = place.partition("[")[0].partition(".")
         if element == str(PRIVATE):
             texts.setdefault(tag, []).append(to_ascii(text))
-    for tag, several in texts.items():
-        joined = "/".join(several)[: TAGS[tag].length_max]
+    # Those that the connector names prove who pays, or tie the payment to a series.
+    for tag in sorted(texts, key=lambda tag: (tag not in set(Tag), tag)):
+        joined = "/".join(texts[tag])[: TAGS[tag].length_max]
         more = {tag: joined, **tags}
         if joined and len(codec.render_tags(more)) <= ELEMENTS[PRIVATE].length:
             tags = more
