@@ -85,6 +85,18 @@ class Limits:
     acquirer_sends_max: int = 2
     acquirer_connections_max: int = 100
     iso8583_message_bytes_max: int = 4096
+    iso8583_in_flight_max: int = 500
+    """The number of messages of one connection that wait for their answers."""
+    iso8583_queue_max: int = 1000
+    """The number of messages that wait until they may be sent."""
+    iso8583_write_timeout_s: float = 5.0
+    iso8583_network_timeout_s: float = 5.0
+    iso8583_echo_after_s: float = 30.0
+    """An echo is sent when nothing was heard for so long."""
+    iso8583_pause_s: float = 0.1
+    """The pause before the second try to connect; each further one is twice as long, up to the longest."""
+    iso8583_pause_s_max: float = 2.0
+    iso8583_drain_s: float = 10.0
     notification_timeout_s: float = 10.0
     webhook_timeout_s: float = 30.0
     webhooks_per_merchant_max: int = 50

@@ -71,6 +71,10 @@ CLOSED = (
 )
 
 
+_ENCRYPTED = ("https", "tls")
+_PLAIN = ("http", "tcp")
+
+
 def find_row(address: str) -> Closed | None:
     """Finds the row of an address, and None for the open internet; raises ValueError for what is no address.
 
@@ -88,19 +92,19 @@ def find_closed(address: str, *, is_live: bool) -> Closed | None:
 
 
 def may_carry_cards(url: str, *, is_live: bool, allows_plain_loopback: bool) -> bool:
-    """Tells whether card data may be sent to this address: on a live host by https:// alone.
+    """Tells whether card data may be sent to this address: on a live host by https:// or tls:// alone.
 
-    Where the operator allows it, http:// is taken to a loopback address that is written as a number. A name is
-    refused, even `localhost`, because others may decide where it leads.
+    Where the operator allows it, http:// and tcp:// are taken to a loopback address that is written as a number. A
+    name is refused, even `localhost`, because others may decide where it leads.
     """
     if not is_live:
         return True
     try:
         # The sender reads the address with the same parser, so that both see the same host.
         address = URL(url)
-        if address.scheme == "https":
+        if address.scheme in _ENCRYPTED:
             return True
         is_loopback = ip_address(address.host or "").is_loopback
     except ValueError:
         return False
-    return address.scheme == "http" and allows_plain_loopback and is_loopback
+    return address.scheme in _PLAIN and allows_plain_loopback and is_loopback

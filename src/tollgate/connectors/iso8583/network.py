@@ -3,6 +3,7 @@
 When they are sent is decided by the wire, which also keeps the working key of a connection.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from hmac import compare_digest
 
@@ -13,7 +14,7 @@ from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
 from tollgate.connectors.iso8583 import codec
 from tollgate.connectors.iso8583.codec import Message
 from tollgate.connectors.iso8583.fields import MAC_PRIMARY, MAC_SECONDARY, PRIVATE, Tag
-from tollgate.values import Instant, to_datetime
+from tollgate.values import Instant, Secret, to_datetime
 
 KEY_SECRET = "key-encryption-key"
 """The name of the secret of an account under which the host wraps working keys."""
@@ -65,6 +66,12 @@ def read_key(text: str) -> bytes:
     if len(key) not in _KEY_SIZES:
         raise ValueError("a key has 32 or 64 hexadecimal digits") from None
     return key
+
+
+def find_wrapping_key(secrets: Mapping[str, Secret]) -> bytes | None:
+    """Returns the key of an account that opens working keys, if it has one; ValueError says that it is no key."""
+    secret = secrets.get(KEY_SECRET)
+    return None if secret is None else read_key(secret.reveal())
 
 
 def wrap_working_key(wrapping_key: bytes, working_key: bytes) -> dict[str, str]:
