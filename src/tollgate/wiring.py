@@ -171,3 +171,13 @@ async def trigger_event(app: App, name: str, entity_id: str | None, send: Any) -
     owner = await tenant.ensure_tenant(app.database, app.keyring, app.clock.now())
     credentials = await tenant.welcome(app.database, app.keyring, owner, base_url)
     return await triggers.run_trigger(app, name, credentials, entity_id, send)
+
+
+def run_acquirer_host(address: str, port: int, show: Any, **files: str) -> None:
+    """Runs a simulated ISO 8583 host until a signal; a ValueError says which of its files cannot be used.
+
+    show: a function that prints a line.
+    """
+    from tollgate.sandbox.iso8583_host import running
+
+    running.run_host(address, port, running.HostFiles(**files), show)

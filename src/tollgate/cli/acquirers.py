@@ -1,6 +1,8 @@
-"""The commands channel acquirer-secret, for the credentials of a channel at its acquirer, and iso8583 explain.
+"""The commands channel acquirer-secret, for the credentials of a channel at its acquirer, iso8583 explain, and
+acquirer-host, which runs a simulated host.
 
-The secrets are sealed in `operations`; what each is for, and what a message means, is known to the connector.
+The secrets are sealed in `operations`; what each is for, and what a message means, is known to the connector. The host
+itself is in the sandbox.
 """
 
 import re
@@ -20,9 +22,11 @@ from tollgate.operations import caches, settings
 from tollgate.store import merchants
 from tollgate.store.database import Database
 from tollgate.vault.keyring import load_keyring
+from tollgate.wiring import run_acquirer_host
 
 _LENGTH_MAX = 4096
 _NOT_READ = 1
+_FILE = click.Path(dir_okay=False)
 _HEXADECIMAL = re.compile(rb"\s*(?:[0-9A-Fa-f]{2}\s*)+")
 _INPUT_BYTES_MAX = 4 * LIMITS.iso8583_message_bytes_max
 """A message in hexadecimal digits has two for each byte, and blanks between them."""
@@ -80,3 +84,26 @@ def explain(file: BinaryIO) -> None:
     click.echo(shown.render())
     if shown.fault is not None:
         sys.exit(_NOT_READ)
+
+
+@program.command("acquirer-host")
+@click.option("--host", "address", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8583, show_default=True, help="0 takes a free port.")
+@click.option("--rules", type=_FILE, default="", help="A TOML file of rules, in place of those by amount.")
+@click.option("--ledger", type=_FILE, default="", help="A file to which the ledger is written after each change.")
+@click.option("--key", type=_FILE, default="", help="A file with the key under which working keys are given out.")
+@click.option("--tls-cert", type=_FILE, default="", help="A PEM certificate; with it the host speaks TLS.")
+@click.option("--tls-key", type=_FILE, default="", help="Its key, if it is in another file.")
+@click.option("--client-ca", type=_FILE, default="", help="The authorities of client certificates, which it requires.")
+def serve_acquirer(address: str, port: int, **files: str) -> None:
+    """Run a simulated ISO 8583 host, for testMode=EXTERNAL on one machine.
+
+    It approves, declines, delays, drops and duplicates by rules, and prints every message in one line. It needs no
+    store. When it is stopped it prints its sums.
+    """
+    try:
+        run_acquirer_host(address, port, click.echo, **files)
+    except ValueError as fault:
+        raise click.UsageError(str(fault)) from None
+    except OSError as fault:
+        raise click.ClickException(f"cannot listen on {address} port {port}: {fault.strerror}") from None
