@@ -268,6 +268,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return Path(self.key_file) if self.key_file else self.data_folder / "keys.json"
 
     @property
+    def certificate_folder(self) -> Path:
+        """The folder of the files that channels name for TLS to their acquirers."""
+        return self.data_folder / "certificates"
+
+    @property
     def outbound_port_numbers(self) -> frozenset[int]:
         return frozenset(int(port) for port in self.outbound_ports.split(","))
 

@@ -93,6 +93,8 @@ class Limits:
     iso8583_network_timeout_s: float = 5.0
     iso8583_echo_after_s: float = 30.0
     """An echo is sent when nothing was heard for so long."""
+    iso8583_unused_s: float = 3600.0
+    """A connection over which no payment went for so long is signed off."""
     iso8583_pause_s: float = 0.1
     """The pause before the second try to connect; each further one is twice as long, up to the longest."""
     iso8583_pause_s_max: float = 2.0

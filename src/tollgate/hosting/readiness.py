@@ -8,9 +8,9 @@ import msgspec
 
 from tollgate.config import Settings, is_loopback
 from tollgate.contract.channels import PLAIN_ADDRESS, list_card_addresses
-from tollgate.payments.merchants import Channel
+from tollgate.payments.merchants import Channel, TlsTerms
 from tollgate.vault.keyring import KeyringError, load_keyring
-from tollgate.wire import may_carry_cards
+from tollgate.wire import list_tls_faults, may_carry_cards
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,14 +144,25 @@ def list_warnings(settings: Settings) -> list[str]:
 
 
 def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> list[str]:
-    """Says what keeps the channels of a live host from taking payments: no acquirer at all, or one without TLS."""
+    """Says what keeps channels from taking payments: files for TLS that cannot be used.
+
+    A live host also needs an acquirer, and none without TLS.
+    """
+    missing = [
+        f"channel {channel.id} {fault}"
+        for channel in channels
+        if channel.acquirer is not None
+        for fault in list_tls_faults(
+            TlsTerms(channel.acquirer.ca_file, channel.acquirer.certificate_file), settings.certificate_folder
+        )
+    ]
     if not settings.is_live:
-        return []
+        return missing
     if not any(channel.live_url for channel in channels):
         return [
             "a live host needs a real acquirer: give a channel one with `tollgate channel set ENTITY --live-url URL`"
         ]
-    return [
+    return missing + [
         f"channel {channel.id} {flag.name}: {PLAIN_ADDRESS}"
         for channel in channels
         for flag, url in list_card_addresses(channel)

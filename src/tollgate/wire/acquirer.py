@@ -5,6 +5,8 @@ What an answer means is not decided here.
 
 import asyncio
 import logging
+import ssl
+from collections.abc import Callable
 from typing import Protocol
 
 import aiohttp
@@ -50,11 +52,15 @@ class HttpWire:
     """Sends to one acquirer over HTTP, with a pool of connections of its own.
 
     `is_open` is False for an address that card data must not go to; everything is then refused before it is sent.
+    `get_tls` returns the terms of TLS for a new connection, or True for those of the system.
     """
 
-    def __init__(self, address: str, *, is_open: bool) -> None:
+    def __init__(
+        self, address: str, *, is_open: bool, get_tls: Callable[[], ssl.SSLContext | bool] = lambda: True
+    ) -> None:
         self._address = address.rstrip("/")
         self._is_open = is_open
+        self._get_tls = get_tls
         self._session: aiohttp.ClientSession | None = None
         self._is_refused = False
 
@@ -75,6 +81,7 @@ class HttpWire:
                 headers=headers,
                 timeout=timeout,
                 allow_redirects=False,
+                ssl=self._get_tls(),
             ) as reply:
                 self._note_credential(reply.status)
                 return WireReply(reply.status, await _read_capped(reply))

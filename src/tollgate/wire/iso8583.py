@@ -24,8 +24,7 @@ _log = logging.getLogger("tollgate.wire")
 _ANSWERED = 200
 """The status of every answer: the protocol has its own codes within."""
 _STAN_MAX = 999_999
-TLS_SCHEME = "tls"
-SCHEMES = ("tcp", TLS_SCHEME)
+_TLS_SCHEME = "tls"
 PORT = 8583
 """The port of an address that names none."""
 
@@ -40,6 +39,7 @@ class Iso8583Wire:
         self,
         address: str,
         account: AcquirerAccount,
+        tls: ClientTls,
         *,
         is_open: bool,
         now: Callable[[], Instant],
@@ -47,8 +47,9 @@ class Iso8583Wire:
     ) -> None:
         """now: the time for network messages; roll: a random number from 0 to 1, for the pauses between tries."""
         self._address = _read_address(address)
-        self._account = account
-        self._tls = ClientTls(account.tls) if self._address.scheme == TLS_SCHEME else None
+        self.account = account
+        """The account as it is now: its secrets may change, and the next connection uses the new ones."""
+        self._tls = tls if self._address.scheme == _TLS_SCHEME else None
         self._is_open = is_open
         self._now = now
         self._roll = roll
@@ -66,20 +67,27 @@ class Iso8583Wire:
                 connection = await self._get_connection()
         except TimeoutError:
             raise Unsent("no connection to the acquirer") from None
+        self._used_at = asyncio.get_running_loop().time()
         body = await connection.send(request.body, queue_s=patience_s, timeout_s=timeout_s)
         self._failures = 0
         return WireReply(_ANSWERED, body)
 
     async def close(self) -> None:
         """Waits a while for messages in flight, signs off and closes; a later message connects again."""
-        connection, opening = self._connection, self._opening
+        connection, tasks = self._connection, (self._opening, self._keeping)
         is_ours = self._loop is asyncio.get_running_loop()
         self._forget()
         if not is_ours:
             return
-        if opening is not None:
-            opening.cancel()
-        if connection is not None and connection.is_open:
+        for task in tasks:
+            if task is not None:
+                task.cancel()
+        if connection is not None:
+            await self._sign_off(connection)
+
+    async def _sign_off(self, connection: FramedConnection) -> None:
+        """Ends a connection that new messages no longer find."""
+        if connection.is_open:
             await connection.drain(LIMITS.iso8583_drain_s)
             await self._manage(connection, NetworkCode.SIGN_OFF)
             connection.close("this host signed off")
@@ -90,6 +98,7 @@ class Iso8583Wire:
         self._keeping: asyncio.Task[None] | None = None
         self._failures = 0
         self._tried_at = 0.0
+        self._used_at = 0.0
 
     async def _get_connection(self) -> FramedConnection:
         loop = asyncio.get_running_loop()
@@ -152,7 +161,7 @@ class Iso8583Wire:
         if await self._manage(connection, NetworkCode.SIGN_ON) is None:
             raise self._refuse("acquirer did not accept the sign-on")
         try:
-            wrapping_key = network.find_wrapping_key(self._account.secrets)
+            wrapping_key = network.find_wrapping_key(self.account.secrets)
         except ValueError as fault:
             raise self._refuse("acquirer secret unusable", str(fault)) from None
         if wrapping_key is None:
@@ -170,7 +179,7 @@ class Iso8583Wire:
     async def _manage(self, connection: FramedConnection, code: NetworkCode) -> codec.Message | None:
         """Sends a request of network management; returns the answer if the host has accepted it."""
         self._stan = self._stan % _STAN_MAX + 1
-        account = self._account
+        account = self.account
         request = network.make_request(
             code, stan=self._stan, at=self._now(), terminal=account.terminal_id, acquirer=account.acquirer_number
         )
@@ -183,19 +192,25 @@ class Iso8583Wire:
         return answer if network.is_accepted(request, answer) else None
 
     async def _keep_alive(self, connection: FramedConnection) -> None:
-        """Sends an echo when nothing was heard for a while; a host that does not answer it is no longer there."""
+        """Sends an echo when nothing was heard for a while; a host that does not answer it is no longer there.
+
+        A connection that nobody uses any more is ended, because the channel may have another acquirer by now.
+        """
         loop = asyncio.get_running_loop()
         while connection.is_open:
             idle_s = loop.time() - connection.heard_at
             if idle_s < LIMITS.iso8583_echo_after_s:
                 await asyncio.sleep(LIMITS.iso8583_echo_after_s - idle_s)
+            elif loop.time() - self._used_at > LIMITS.iso8583_unused_s:
+                self._connection = None
+                await self._sign_off(connection)
             elif await self._manage(connection, NetworkCode.ECHO) is None:
                 connection.close("the acquirer does not answer an echo")
                 _log.warning("acquirer does not answer an echo", extra=self._describe())
 
     def _describe(self, reason: str = "") -> dict[str, str]:
         """Names the host without the user and password that an address may carry."""
-        shown = {"address": f"{self._address.host}:{self._address.port}", "terminal": self._account.terminal_id}
+        shown = {"address": f"{self._address.host}:{self._address.port}", "terminal": self.account.terminal_id}
         return {**shown, "reason": reason} if reason else shown
 
 

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tollgate.catalog.connectors import ConnectorName
@@ -14,7 +15,7 @@ from tollgate.connectors.exchange import AcquirerAccount, WireRequest
 from tollgate.connectors.iso8583 import codec, network
 from tollgate.connectors.iso8583.codec import Message
 from tollgate.values import ChannelId
-from tollgate.wire.iso8583 import Iso8583Wire
+from tollgate.wire import ClientTls, Iso8583Wire
 
 SOON_S = 60.0
 ACCOUNT = AcquirerAccount(
@@ -117,10 +118,17 @@ async def hosting(script: Script, *, tls: ssl.SSLContext | None = None, **how: A
 
 
 def make_wire(
-    host: ScriptedHost | int, account: AcquirerAccount = ACCOUNT, scheme: str = "tcp", *, is_open: bool = True
+    host: ScriptedHost | int | str,
+    account: AcquirerAccount = ACCOUNT,
+    scheme: str = "tcp",
+    *,
+    is_open: bool = True,
+    folder: Path = Path(),
 ) -> Iso8583Wire:
-    port = host if isinstance(host, int) else host.port
-    return Iso8583Wire(f"{scheme}://127.0.0.1:{port}", account, is_open=is_open, now=lambda: AT, roll=lambda: 0.0)
+    """Makes a wire to a host, a port or an address."""
+    address = host if isinstance(host, str) else f"{scheme}://127.0.0.1:{host if isinstance(host, int) else host.port}"
+    tls = ClientTls(account.tls, folder)
+    return Iso8583Wire(address, account, tls, is_open=is_open, now=lambda: AT, roll=lambda: 0.0)
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,7 @@ from ports import find_free_port
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireRequest
 from tollgate.connectors.iso8583 import codec
-from tollgate.wire import Forbidden, Silent, Unsent, framed, iso8583
-from tollgate.wire.iso8583 import Iso8583Wire
+from tollgate.wire import Forbidden, Iso8583Wire, Silent, Unsent, framed, iso8583
 from unit.wire.iso8583_hosts import (
     SOON_S,
     Visit,
@@ -33,7 +33,7 @@ BRIEF_S = 0.2
 """A time-out that is meant to pass."""
 
 
-def limit(monkeypatch: pytest.MonkeyPatch, **changes: float) -> None:
+def limit(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     for module in (framed, iso8583):
         monkeypatch.setattr(module, "LIMITS", replace(LIMITS, **changes))
 
@@ -130,7 +130,7 @@ async def test_nobody_there_means_that_nothing_was_sent() -> None:
 
 @pytest.mark.parametrize("address", ["tcp://", "tcp://host:notaport", "tcp://127.0.0.1:99999", "tls://"])
 async def test_an_address_without_a_host_is_sent_nothing(address: str) -> None:
-    wire = Iso8583Wire(address, make_wire(1)._account, is_open=True, now=lambda: 0, roll=lambda: 0.0)
+    wire = make_wire(address)
     with pytest.raises(Unsent):
         await send(wire)
     await wire.close()
@@ -329,6 +329,17 @@ async def test_an_echo_without_an_answer_closes_the_connection(monkeypatch: pyte
             await send(wire)
 
     assert host.list_codes().count("301") == 1
+
+
+async def test_a_connection_that_nobody_uses_is_signed_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit(monkeypatch, iso8583_echo_after_s=0.01, iso8583_unused_s=0.02)
+    async with wired(approve_all) as (host, wire):
+        await send(wire, 1)
+        while "002" not in host.list_codes():
+            await asyncio.sleep(0.001)
+        await send(wire, 2)
+
+    assert len(host.visits) == 2
 
 
 async def test_an_echo_of_the_host_is_answered() -> None:
