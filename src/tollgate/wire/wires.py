@@ -22,6 +22,10 @@ _log = logging.getLogger("tollgate.wire")
 _now = SystemClock().wall
 
 
+def _use_system() -> bool:
+    return True
+
+
 class Wires:
     """One wire per configured address, opened when it is first needed; and a notifier to all other addresses."""
 
@@ -44,7 +48,8 @@ class Wires:
         found = self._web.get(key)
         if found is None:
             tls = ClientTls(key[1], self._settings.certificate_folder)
-            found = self._web[key] = HttpWire(address, is_open=self._is_open(address), get_tls=tls.get_context)
+            get_tls = tls.get_context if key[1] != TlsTerms() else _use_system
+            found = self._web[key] = HttpWire(address, is_open=self._is_open(address), get_tls=get_tls)
         return found
 
     def _find_iso8583(self, address: str, account: AcquirerAccount) -> Wire:
