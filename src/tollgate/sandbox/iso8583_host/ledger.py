@@ -60,7 +60,8 @@ class Entry(msgspec.Struct, kw_only=True):
 
     @property
     def is_effective(self) -> bool:
-        return self.response == APPROVED and not self.is_undone
+        """Whether it has moved an amount."""
+        return self.response == APPROVED and not self.is_undone and self.kind is not Kind.UNDOING
 
 
 class Sums(msgspec.Struct):

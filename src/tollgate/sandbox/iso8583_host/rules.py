@@ -72,10 +72,10 @@ _FIRST = ("0100", "0200")
 """A repeat and a reversal are handled as usual, so that every payment of the default rules ends."""
 
 DEFAULT_RULES = (
-    *(
-        Rule(act=Act.DECLINE, mti=_FIRST, amount=10_000 + int(code), code=code)
-        for code in ("05", "14", "51", "54", "91")
-    ),
+    Rule(act=Act.DECLINE, mti=_FIRST, amount=10_005, code="05"),
+    Rule(act=Act.DECLINE, mti=_FIRST, amount=10_051, code="51"),
+    Rule(act=Act.DECLINE, mti=_FIRST, amount=10_054, code="54"),
+    Rule(act=Act.DECLINE, mti=_FIRST, amount=10_091, code="91"),
     Rule(act=Act.DELAY, mti=_FIRST, amount=10_101, seconds=5.0),
     Rule(act=Act.DROP, mti=_FIRST, amount=10_102),
     Rule(act=Act.DUPLICATE, mti=_FIRST, amount=10_103),
