@@ -37,6 +37,7 @@ OWN_QUEUE = "connectors/sepa.py"
 TABLES = (
     "catalog/",
     "connectors/acquiring.py",
+    "connectors/stripe/",
     "connectors/threeds/refusals.py",
     "connectors/tokens.py",
     "payments/schedule.py",

@@ -74,7 +74,6 @@ PERSONAL_MEMBERS = frozenset(
         "recipient",
         "cardholderName",
         "email",
-        "receipt_email",
         "homePhone",
         "mobilePhone",
         "browserIP",

@@ -33,7 +33,7 @@ async def take_event(app: App, channel_id: str, body: bytes, signature: str, tra
 
     A refusal makes the acquirer deliver it again; what can never be recorded is logged and not refused.
     """
-    channel, account = find_account(app, channel_id)
+    channel, account = get_account(app, channel_id)
     if not is_signed(body, signature, account.secrets[events.WEBHOOK_SECRET], app.clock.wall()):
         raise results.make_invalid(Fault(SIGNATURE, "must sign the body with the secret of this endpoint, just now"))
     event = events.read_event(body)
@@ -63,10 +63,10 @@ async def take_event(app: App, channel_id: str, body: bytes, signature: str, tra
         await take_dispute(app, channel, payment, line, f"{channel.id}_{trace}")
 
 
-def find_account(app: App, channel_id: str) -> tuple[Channel, AcquirerAccount]:
-    """Finds the account whose acquirer reports events to a channel."""
+def get_account(app: App, channel_id: str) -> tuple[Channel, AcquirerAccount]:
+    """Returns a channel with the account whose acquirer reports events to it."""
     channel = app.merchants.find_channel(channel_id)
-    account = routes.find_account(app, channel, _get_mode(app)) if channel else None
+    account = routes.find_account(app, channel, _choose_mode(app)) if channel else None
     is_known = account is not None and account.connector is connectors.ConnectorName.STRIPE
     if channel is None or account is None or not is_known or events.WEBHOOK_SECRET not in account.secrets:
         raise NotFound(results.get_result(codes.INVALID_REQUEST), "no acquirer reports events to this entity")
@@ -76,7 +76,7 @@ def find_account(app: App, channel_id: str) -> tuple[Channel, AcquirerAccount]:
 async def find_payment(app: App, channel: Channel, account: AcquirerAccount, event: events.Event) -> Payment | None:
     """Finds the payment that an event is about; the acquirer is asked where the event itself does not name it."""
     payment_id = event.payment_id
-    address = routes.find_address(_get_mode(app), channel.test_url, channel.live_url)
+    address = routes.find_address(_choose_mode(app), channel.test_url, channel.live_url)
     if payment_id is None and event.intent_id and address:
         question = exchanges.StripeConnector(account).find_payment_id(event.intent_id)
         wire = app.find_wire(address, account)
@@ -120,5 +120,5 @@ async def find_named(app: App, payment: Payment, line: RecordLine) -> Payment | 
     return next((each for each in reversed(taken) if each.state is State.APPROVED), None)
 
 
-def _get_mode(app: App) -> TestMode | None:
+def _choose_mode(app: App) -> TestMode | None:
     return None if app.is_live else TestMode.EXTERNAL

@@ -29,7 +29,7 @@ from tollgate.connectors.masking import (
 from tollgate.payments import order
 
 MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages", "stripe.messages", "stripe.events")
-FORM_WORDS = {"billing_details", "receipt_email"}
+FORM_WORDS = {"billing_details"}
 """Words of forms, which have no members."""
 SECRET = {
     "number",

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tollgate.catalog.results import RESULTS
 from tollgate.connectors.stripe import messages, verdicts
 from tollgate.payments.accounts import TokenAccount
-from tollgate.payments.order import Address, Authentication, Customer, Details, Order, StandingInstruction
+from tollgate.payments.order import Authentication, Details, Order, StandingInstruction
 from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.values import Money, Secret
 from unit.connectors.samples import CARD, ORDER
@@ -108,12 +108,16 @@ def test_amounts_are_sent_in_minor_units(money: Money, amount: str, currency: st
 
 
 def test_the_billing_address_goes_to_the_issuer() -> None:
-    details = Details(
-        customer=Customer(email="jane@example.com"),
-        billing=Address(street1="Main Street", house_number1="1", city="Wien", postcode="1010", country="AT"),
-    )
+    echo = {
+        "customer.email": "jane@example.com",
+        "billing.street1": "Main Street",
+        "billing.houseNumber1": "1",
+        "billing.city": "Wien",
+        "billing.postcode": "1010",
+        "billing.country": "AT",
+    }
 
-    form = sell(METHOD, CREATED, PAID, order=replace(ORDER, details=details)).form(0)
+    form = sell(METHOD, CREATED, PAID, order=replace(ORDER, echo=echo)).form(0)
 
     assert {name: value for name, value in form.items() if name.startswith("billing_details")} == {
         "billing_details[name]": "Jane Jones",
@@ -123,6 +127,26 @@ def test_the_billing_address_goes_to_the_issuer() -> None:
         "billing_details[address][postal_code]": "1010",
         "billing_details[address][country]": "AT",
     }
+
+
+def test_the_merchants_reference_is_metadata_of_the_intent() -> None:
+    order = replace(ORDER, echo={"merchantTransactionId": "order-0001"})
+
+    form = sell(METHOD, CREATED, PAID, order=order).form(1)
+
+    assert (form["metadata[merchantTransactionId]"], form["metadata[tollgate]"]) == ("order-0001", "8a01")
+
+
+@pytest.mark.parametrize(
+    ("echo", "is_sent"),
+    [({"shipping.city": "Wien", "shipping.customer.surname": "Jones"}, True), ({"shipping.city": "Wien"}, False)],
+)
+def test_an_address_for_shipping_is_sent_only_with_the_name_that_the_processor_requires(
+    echo: dict[str, str], is_sent: bool
+) -> None:
+    form = sell(METHOD, CREATED, PAID, order=replace(ORDER, echo=echo)).form(1)
+
+    assert ("shipping[address][city]" in form) is is_sent
 
 
 def test_a_mail_order_is_marked_as_one() -> None:

@@ -90,7 +90,7 @@ CUSTOMERS = (
             "givenName": row.sent(stripe="billing_details[name]"),
             "surname": row.sent(stripe="billing_details[name]"),
             "phone": row.sent(stripe="billing_details[phone]"),
-            "email": row.sent(stripe="receipt_email"),
+            "email": row.sent(stripe="billing_details[email]"),
         },
     ),
     *row.mount(

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from tollgate.catalog import codes
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
+from tollgate.connectors import forwarding
 from tollgate.connectors.acquiring import SILENT, to_minor_units
 from tollgate.connectors.exchange import AcquirerAccount, Connector, Conversation, Exchange, Original
 from tollgate.connectors.stripe import messages, verdicts
@@ -41,7 +43,7 @@ class Sale:
     is_off_session: bool = False
     """The shopper is not there, and agreed earlier."""
     forwarded: Mapping[str, str] = field(default_factory=dict)
-    """What is forwarded of the merchant's request, by the names of this API."""
+    """The forwarded values, by the names of this API."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Further parameters of the intent."""
 
@@ -54,7 +56,13 @@ def make(account: AcquirerAccount | None) -> Connector:
 
 def make_rebill(attempt: Payment, original: Original) -> Sale:
     terms = messages.make_repeated(original.first.details.get("CardholderInitiatedTransactionID"))
-    return Sale(attempt, original.account, is_off_session=True, terms=terms)
+    forwarded = list_forwarded(attempt, original)
+    return Sale(attempt, original.account, is_off_session=True, forwarded=forwarded, terms=terms)
+
+
+def list_forwarded(attempt: Payment, original: Original) -> dict[str, str]:
+    """Lists what is forwarded with a follow-up, by the names of this API."""
+    return forwarding.collect(ConnectorName.STRIPE, forwarding.list_follow_up_values(attempt, original.first))
 
 
 def list_terms(order: Order) -> dict[str, str]:
@@ -66,7 +74,7 @@ def list_terms(order: Order) -> dict[str, str]:
 
 
 def choose_decisive(intents: list[Intent]) -> Intent:
-    """Chooses the intent by which a payment is judged.
+    """Chooses the intent that decides about a payment.
 
     There are several where a request came twice; one at most was confirmed.
     """
@@ -101,7 +109,7 @@ class StripeConnector:
             order.account,
             is_hold=direction is Direction.HOLD,
             is_off_session=standing is not None and standing.source == _BY_MERCHANT,
-            forwarded=messages.list_forwarded(order),
+            forwarded=forwarding.collect(ConnectorName.STRIPE, forwarding.list_order_values(order)),
             terms=list_terms(order),
         )
         return (yield from self._sell(sale, approved_code))
@@ -128,7 +136,7 @@ class StripeConnector:
             return (yield from self._capture(attempt, intent_id, verdicts.count_others(original), approved_code))
         if attempt.action is Action.VOID:
             return (yield from self._void(attempt, intent_id, verdicts.count_others(original), approved_code))
-        return (yield from self._refund(attempt, intent_id, approved_code))
+        return (yield from self._refund(attempt, intent_id, original, approved_code))
 
     def repeat(
         self,
@@ -159,7 +167,7 @@ class StripeConnector:
             return verdicts.read_refund(seen[0], attempt, intent_id, approved_code)
         if seen is None or was_accepted:
             return SILENT
-        return (yield from self._refund(attempt, intent_id, approved_code))
+        return (yield from self._refund(attempt, intent_id, original, approved_code))
 
     def reverse(self, original: Original) -> Exchange:
         """Undoes a charge whose outcome is unknown: cancels what was not taken, and refunds what was.
@@ -193,7 +201,7 @@ class StripeConnector:
         if not intents:
             return verdicts.NOT_FOUND
         sale = Sale(payment, is_hold=direction is Direction.HOLD)
-        return (yield from self._judge(choose_decisive(intents), sale, approved_code))
+        return (yield from self._read_intent(choose_decisive(intents), sale, approved_code))
 
     def find_payment_id(self, intent_id: str) -> Conversation[str | None]:
         """Finds the payment for which an intent was created: "" where there is none, None where nobody said so."""
@@ -224,7 +232,7 @@ class StripeConnector:
         if intent is None:
             return verdicts.read_refused_preparation(reply)
         if not messages.has_money(intent, attempt.money) or intent.status != "requires_confirmation":
-            return verdicts.doubt(intent)
+            return verdicts.make_silent(intent)
         return (yield from self._confirm(intent, sale, approved_code))
 
     def _confirm(self, created: Intent, sale: Sale, approved_code: str) -> Exchange:
@@ -233,8 +241,8 @@ class StripeConnector:
         if is_fine(reply):
             intent = read_answer(reply, Intent)
             if intent is None or intent.id != created.id:
-                return verdicts.doubt(created)
-            return (yield from self._judge(intent, sale, approved_code))
+                return verdicts.make_silent(created)
+            return (yield from self._read_intent(intent, sale, approved_code))
         verdict = verdicts.read_refusal(reply)
         known = {**verdict.details, "ConnectorTxID1": created.id}
         verdict = msgspec.structs.replace(verdict, details=known)
@@ -242,13 +250,13 @@ class StripeConnector:
             return verdict
         looked = yield from self.api.look(created.id, sale.attempt.id)
         if looked is None:
-            return verdicts.doubt(created)
-        return verdict if looked.status in _UNPAID else (yield from self._judge(looked, sale, approved_code))
+            return verdicts.make_silent(created)
+        return verdict if looked.status in _UNPAID else (yield from self._read_intent(looked, sale, approved_code))
 
-    def _judge(self, intent: Intent, sale: Sale, approved_code: str) -> Exchange:
+    def _read_intent(self, intent: Intent, sale: Sale, approved_code: str) -> Exchange:
         """Returns the verdict of an intent that was confirmed."""
         if not messages.has_money(intent, sale.attempt.money):
-            return verdicts.doubt(intent)
+            return verdicts.make_silent(intent)
         details = verdicts.describe_intent(intent)
         match intent.status:
             case "requires_capture" if sale.is_hold:
@@ -260,7 +268,7 @@ class StripeConnector:
             case "requires_action":
                 # The processor wants an authentication on a page of its own, which nobody opens.
                 if not (yield from self.api.cancel(intent, sale.attempt.id)):
-                    return verdicts.doubt(intent)
+                    return verdicts.make_silent(intent)
                 return Verdict(outcome=Outcome.DECLINED, code=codes.AUTHENTICATION_REQUIRED, details=details)
             case "requires_payment_method":
                 failure = intent.last_payment_error or messages.Failure()
@@ -269,7 +277,7 @@ class StripeConnector:
             case "canceled":
                 return msgspec.structs.replace(verdicts.WRONG_STATE, details=details)
             case _:
-                return verdicts.doubt(intent)
+                return verdicts.make_silent(intent)
 
     def _repeat_rebill(
         self, attempt: Payment, original: Original, approved_code: str, *, was_accepted: bool
@@ -284,7 +292,7 @@ class StripeConnector:
         intent = choose_decisive(intents)
         if intent.status == "requires_confirmation" and messages.has_money(intent, attempt.money):
             return (yield from self._confirm(intent, sale, approved_code))
-        return (yield from self._judge(intent, sale, approved_code))
+        return (yield from self._read_intent(intent, sale, approved_code))
 
     # ---- follow-ups ----
 
@@ -342,9 +350,8 @@ class StripeConnector:
             return Verdict(outcome=Outcome.APPROVED, code=approved_code, details=verdicts.describe_intent(intent))
         return verdict
 
-    def _refund(self, attempt: Payment, intent_id: str, approved_code: str) -> Exchange:
-        amount = str(to_minor_units(attempt.money))
-        form = (("payment_intent", intent_id), ("amount", amount), (f"metadata[{messages.KEY}]", attempt.id))
+    def _refund(self, attempt: Payment, intent_id: str, original: Original, approved_code: str) -> Exchange:
+        form = messages.make_refund(attempt, intent_id, list_forwarded(attempt, original))
         reply = yield self.api.post(REFUNDS, form, f"{attempt.id}-refund")
         refund = read_answer(reply, Refund)
         if refund is not None:

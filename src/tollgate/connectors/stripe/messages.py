@@ -13,7 +13,6 @@ from tollgate.catalog.currencies import CURRENCIES
 from tollgate.connectors.acquiring import to_minor_units
 from tollgate.connectors.exchange import WireReply, read_reply
 from tollgate.payments.accounts import CardAccount
-from tollgate.payments.order import Address, Authentication, Customer, Order
 from tollgate.payments.payment import Payment
 from tollgate.values import Money
 
@@ -163,6 +162,10 @@ def encode_form(pairs: Iterable[tuple[str, str]]) -> bytes:
 # ---- what is sent ----
 
 _OF_METHOD = "billing_details["
+_NAME = "billing_details[name]"
+_OF_PROOF = f"{_OPTIONS}[three_d_secure]["
+_OF_SHIPPING = "shipping["
+_OF_METADATA = "metadata["
 _STATEMENT = "statement_descriptor_suffix"
 _STATEMENT_LENGTH_MAX = 22
 _NO_STATEMENT = str.maketrans("", "", "<>\\'\"*")
@@ -176,17 +179,19 @@ def make_method(card: CardAccount, forwarded: Mapping[str, str]) -> Pairs:
         "card[number]": card.number.reveal(),
         "card[exp_month]": card.expiry_month,
         "card[exp_year]": card.expiry_year,
-        "card[cvc]": card.cvv.reveal() if card.cvv else None,
-        **{name: value for name, value in forwarded.items() if name.startswith(_OF_METHOD)},
+        "card[cvc]": card.cvv.reveal() if card.cvv else "",
+        **_keep(forwarded, _OF_METHOD),
     }
-    if card.holder:
-        sent["billing_details[name]"] = card.holder
-    return _leave_out(sent)
+    return _leave_out({**sent, _NAME: card.holder or sent.get(_NAME, "")})
 
 
 def make_terms(forwarded: Mapping[str, str]) -> dict[str, str]:
-    """Makes the parameters of an intent out of what is forwarded."""
-    terms = {name: value for name, value in forwarded.items() if not name.startswith(_OF_METHOD)}
+    """Makes the parameters of an intent out of what is forwarded; the processor refuses incomplete groups."""
+    terms = _drop(forwarded, _OF_METHOD)
+    if f"{_OF_PROOF}cryptogram]" not in terms:
+        terms = _drop(terms, _OF_PROOF)
+    if f"{_OF_SHIPPING}name]" not in terms:
+        terms = _drop(terms, _OF_SHIPPING)
     if _STATEMENT in terms:
         terms[_STATEMENT] = terms[_STATEMENT].translate(_NO_STATEMENT)[:_STATEMENT_LENGTH_MAX]
     if terms.pop(_MOTO, None) in MAIL_ORDERS:
@@ -220,33 +225,22 @@ def make_repeated(network_transaction_id: str | None) -> dict[str, str]:
 STORES_CARD = {"setup_future_usage": "off_session"}
 
 
-def list_forwarded(order: Order) -> dict[str, str]:
-    """Lists what is forwarded of an order, by the names of this API."""
-    details = order.details
-    customer, address = details.customer or Customer(), details.billing or Address()
-    proof = details.authentication or Authentication()
-    place = f"{_OPTIONS}[three_d_secure]"
-    named = {
-        "billing_details[email]": customer.email,
-        "billing_details[phone]": customer.phone,
-        "billing_details[address][line1]": _join(address.street1, address.house_number1),
-        "billing_details[address][line2]": _join(address.street2, address.house_number2),
-        "billing_details[address][city]": address.city,
-        "billing_details[address][state]": address.state,
-        "billing_details[address][postal_code]": address.postcode,
-        "billing_details[address][country]": address.country,
-        f"{place}[cryptogram]": proof.verification_id,
-        f"{place}[electronic_commerce_indicator]": proof.eci,
-        f"{place}[transaction_id]": proof.ds_transaction_id,
-        f"{place}[version]": proof.version,
-        _MOTO: order.echo.get("transactionCategory"),
+def make_refund(attempt: Payment, intent_id: str, forwarded: Mapping[str, str]) -> Pairs:
+    own = {
+        "payment_intent": intent_id,
+        "amount": str(to_minor_units(attempt.money)),
+        f"metadata[{KEY}]": attempt.id,
     }
-    return dict(_leave_out(named))
+    return tuple({**_keep(forwarded, _OF_METADATA), **own}.items())
 
 
-def _join(*parts: str | None) -> str | None:
-    return " ".join(filter(None, parts)) or None
+def _keep(sent: Mapping[str, str], group: str) -> dict[str, str]:
+    return {name: value for name, value in sent.items() if name.startswith(group)}
 
 
-def _leave_out(sent: Mapping[str, str | None]) -> Pairs:
+def _drop(sent: Mapping[str, str], group: str) -> dict[str, str]:
+    return {name: value for name, value in sent.items() if not name.startswith(group)}
+
+
+def _leave_out(sent: Mapping[str, str]) -> Pairs:
     return tuple((name, value) for name, value in sent.items() if value)

@@ -1,4 +1,4 @@
-"""What the answers of the Stripe API mean: tables of its decline and error codes, and the details that are kept.
+"""Tables of decline and error codes of the Stripe API, the verdicts of its answers, and the details that are kept.
 
 Which message follows an answer is decided in `exchanges`.
 """
@@ -199,7 +199,7 @@ def describe_refund(refund: Refund, intent_id: str) -> dict[str, str]:
     }
 
 
-def doubt(intent: Intent) -> Verdict:
+def make_silent(intent: Intent) -> Verdict:
     """Returns the verdict of an answer that does not fit its request; the intent is known, so it is reversed."""
     return Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT, details=describe_intent(intent))
 
