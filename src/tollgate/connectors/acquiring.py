@@ -16,7 +16,7 @@ from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES, Direction
 from tollgate.catalog.results import is_pending, is_review, is_success
 from tollgate.connectors import forwarding
-from tollgate.connectors.exchange import Exchange, Original, WireRequest, make_request, read_reply
+from tollgate.connectors.exchange import Exchange, Original, WireReply, WireRequest, make_request, read_reply
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.values import Money, Secret, read_hundredths
@@ -69,6 +69,10 @@ class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     institute: ShortText = ""
     result_code: ShortText = ""
     """A simulator sets it, if a test asked for a particular result code."""
+    key: ShortText = ""
+    """An acquirer may repeat key, amount and currency of the transaction; an answer that names others is none."""
+    amount: int | None = None
+    currency: ShortText = ""
 
 
 def to_minor_units(money: Money) -> int:
@@ -240,9 +244,17 @@ def read_verdict(reply: AcquirerReply, approved_code: str) -> Verdict:
 ACQUIRER = Dialect(REVERSALS, INQUIRIES, AcquirerReply, read_verdict)
 
 
-def perform(dialect: Dialect[_Reply], request: WireRequest, approved_code: str) -> Exchange:
+def _read(dialect: Dialect[_Reply], answer: WireReply, key: str, money: Money) -> _Reply | None:
+    """Returns None for what is no answer, and for an answer about another transaction or amount."""
+    reply = read_reply(answer, dialect.reply)
+    if reply is None or reply.key not in ("", key) or reply.currency not in ("", money.currency):
+        return None
+    return reply if reply.amount is None or reply.amount == to_minor_units(money) else None
+
+
+def perform(dialect: Dialect[_Reply], request: WireRequest, approved_code: str, money: Money) -> Exchange:
     """Sends one message that moves money, and returns the verdict of its answer."""
-    reply = read_reply((yield request), dialect.reply)
+    reply = _read(dialect, (yield request), request.key, money)
     if reply is None:
         return SILENT
     verdict = dialect.read_verdict(reply, approved_code)
@@ -259,7 +271,8 @@ def reverse(dialect: Dialect[_Reply], original: Original) -> Exchange:
     A charge that the other side never saw counts as undone: it blocks the key from then on.
     """
     key = original.payment.id
-    reply = read_reply((yield make_request(dialect.reversals, KeyMessage(key), f"{key}-reversal")), dialect.reply)
+    answer = yield make_request(dialect.reversals, KeyMessage(key), f"{key}-reversal")
+    reply = _read(dialect, answer, key, original.payment.money)
     if reply is None or reply.status not in dialect.undone:
         return SILENT
     return Verdict(outcome=Outcome.APPROVED, code="", details=describe(reply))
@@ -268,7 +281,8 @@ def reverse(dialect: Dialect[_Reply], original: Original) -> Exchange:
 def inquire(dialect: Dialect[_Reply], original: Original, approved_code: str) -> Exchange:
     """Asks for the outcome of a charge. One that was never seen is blocked by the question, so it cannot happen."""
     key = original.payment.id
-    reply = read_reply((yield make_request(dialect.inquiries, KeyMessage(key), f"{key}-inquiry")), dialect.reply)
+    answer = yield make_request(dialect.inquiries, KeyMessage(key), f"{key}-inquiry")
+    reply = _read(dialect, answer, key, original.payment.money)
     if reply is None:
         return SILENT
     return _NOT_FOUND if reply.status == "unknown" else dialect.read_verdict(reply, approved_code)
@@ -287,7 +301,8 @@ def follow_up(
     """Captures, refunds, reverses or rebills an earlier transaction."""
     details = describe_follow_up(connector, attempt, original.first)
     message = make_follow_up(attempt, action, is_final=is_final, details=details)
-    return perform(ACQUIRER, make_request(FOLLOW_UPS, message, message.key, simulator_overrides), approved_code)
+    request = make_request(FOLLOW_UPS, message, message.key, simulator_overrides)
+    return perform(ACQUIRER, request, approved_code, attempt.money)
 
 
 def repeat(
@@ -304,10 +319,12 @@ def repeat(
     details = describe_follow_up(connector, attempt, original.first)
     message = make_follow_up(attempt, action, is_final=is_final, details=details)
     request = make_request(FOLLOW_UPS, message, message.key)
-    return send_again(ACQUIRER, request, approved_code, was_accepted=was_accepted)
+    return send_again(ACQUIRER, request, approved_code, attempt.money, was_accepted=was_accepted)
 
 
-def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: str, *, was_accepted: bool) -> Exchange:
+def send_again(
+    dialect: Dialect[_Reply], request: WireRequest, approved_code: str, money: Money, *, was_accepted: bool
+) -> Exchange:
     """Asks for a request that stayed silent, and sends it again where the other side never saw it.
 
     The key stays the same, so that nothing is done twice: if the first message is still under way, the one that
@@ -315,11 +332,11 @@ def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: st
     because an acquirer that no longer knows it has lost its data, and might do it twice.
     """
     question = make_request(dialect.inquiries, KeyMessage(request.key, blocks=False), f"{request.key}-inquiry")
-    reply = read_reply((yield question), dialect.reply)
+    reply = _read(dialect, (yield question), request.key, money)
     if reply is None or (was_accepted and reply.status == "unknown"):
         return SILENT
     if reply.status == "unknown":
-        return (yield from perform(dialect, request, approved_code))
+        return (yield from perform(dialect, request, approved_code, money))
     return dialect.read_verdict(reply, approved_code)
 
 

@@ -10,7 +10,7 @@ from tollgate.catalog import codes
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.connectors import acquiring
-from tollgate.connectors.exchange import Exchange, make_request
+from tollgate.connectors.exchange import Exchange, Original, make_request
 from tollgate.payments.accounts import BankAccount, VirtualAccount
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, Verdict
@@ -136,7 +136,7 @@ def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str 
     """Opens a session; what the shopper decides on its page is asked for later."""
     key = attempt.id
     request = make_request(SESSIONS, make_session(order, key, back_url), key, order.simulator_overrides)
-    return acquiring.perform(PROVIDER, request, approved_code)
+    return acquiring.perform(PROVIDER, request, approved_code, attempt.money)
 
 
 def read_session_verdict(reply: SessionReply, approved_code: str) -> Verdict:
@@ -165,8 +165,22 @@ PROVIDER = acquiring.Dialect(
     read_verdict=read_session_verdict,
     undone=acquiring.ACQUIRER.undone | {"cancelled"},
 )
-reverse = partial(acquiring.reverse, PROVIDER)
-inquire = partial(acquiring.inquire, PROVIDER)
+
+
+def reverse(original: Original) -> Exchange:
+    """Cancels a session. A later payment of its chain never had one, and is undone like any other transaction."""
+    if original.payment.referenced_id is not None:
+        return acquiring.reverse(acquiring.ACQUIRER, original)
+    return acquiring.reverse(PROVIDER, original)
+
+
+def inquire(original: Original, approved_code: str) -> Exchange:
+    """Asks for a session, or for a later payment of its chain."""
+    if original.payment.referenced_id is not None:
+        return acquiring.inquire(acquiring.ACQUIRER, original, approved_code)
+    return acquiring.inquire(PROVIDER, original, approved_code)
+
+
 follow_up = partial(acquiring.follow_up, ConnectorName.REDIRECT)
 repeat = partial(acquiring.repeat, ConnectorName.REDIRECT)
 

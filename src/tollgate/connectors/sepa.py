@@ -180,7 +180,8 @@ inquire = partial(acquiring.inquire, QUEUE)
 
 def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
     """Debits or credits an account, or notes its mandate."""
-    return acquiring.perform(QUEUE, _compose(make_charge(order, attempt.id), order.simulator_overrides), approved_code)
+    request = _compose(make_charge(order, attempt.id), order.simulator_overrides)
+    return acquiring.perform(QUEUE, request, approved_code, attempt.money)
 
 
 def follow_up(
@@ -193,7 +194,8 @@ def follow_up(
     simulator_overrides: Mapping[str, str] = {},
 ) -> Exchange:
     """Debits or credits the account of the first payment again, or cancels an instruction that no file has."""
-    return acquiring.perform(QUEUE, _compose(make_follow_up(attempt, action), simulator_overrides), approved_code)
+    request = _compose(make_follow_up(attempt, action), simulator_overrides)
+    return acquiring.perform(QUEUE, request, approved_code, attempt.money)
 
 
 def repeat(
@@ -206,9 +208,8 @@ def repeat(
     was_accepted: bool = False,
 ) -> Exchange:
     """Finishes a follow-up that stayed silent."""
-    return acquiring.send_again(
-        QUEUE, _compose(make_follow_up(attempt, action), {}), approved_code, was_accepted=was_accepted
-    )
+    request = _compose(make_follow_up(attempt, action), {})
+    return acquiring.send_again(QUEUE, request, approved_code, attempt.money, was_accepted=was_accepted)
 
 
 def _compose(message: InstructionMessage | CancellationMessage, simulator_overrides: Mapping[str, str]) -> WireRequest:
