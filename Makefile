@@ -20,10 +20,11 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 
 # Suites in the order they run, and the seconds after which each is taken to hang: five times and more what it needs on
 # two idle cores. How long a suite takes is printed, and nothing fails by it.
-SUITES := tidy unit property databases api browser crash
+SUITES := tidy unit connectors property databases api browser crash
 TIMEOUT_check := 600
 TIMEOUT_tidy := 600
 TIMEOUT_unit := 1200
+TIMEOUT_connectors := 1200
 TIMEOUT_property := 1200
 TIMEOUT_databases := 1800
 TIMEOUT_api := 1800
@@ -37,6 +38,7 @@ TIMEOUT_crash := 1800
 # All of them must find the same tests under the same names, and a set in a name is spelled in the order of its hashes.
 SAME_NAMES := PYTHONHASHSEED=0
 FLAGS_unit := -n 2
+FLAGS_connectors := -n 2
 FLAGS_property := -n 2 --dist loadgroup
 FLAGS_databases := -n 2
 FLAGS_api := -n 4 --dist loadfile --no-loadscope-reorder
