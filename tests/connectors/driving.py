@@ -75,6 +75,10 @@ class Peer(Protocol):
         """Returns the answer with another amount; None where this answer contains none."""
         ...
 
+    def names_payment(self, reply: WireReply) -> bool:
+        """Tells whether an answer names its payment, so that it cannot be taken for the answer to another."""
+        ...
+
 
 @dataclass(frozen=True)
 class PeerRow:
@@ -243,7 +247,7 @@ class FaultyWire:
         if fault is Fault.AMOUNT:
             altered = self._peer.alter_amount(reply)
         elif fault is Fault.FOREIGN:
-            altered = self.foreign[len(self.sent) - 1] if len(self.sent) <= len(self.foreign) else None
+            altered = next(filter(self._peer.names_payment, self.foreign[len(self.sent) - 1 : len(self.sent)]), None)
         else:
             altered = _ALTERATIONS[fault](request, reply)
         self.is_hit = altered is not None

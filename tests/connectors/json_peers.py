@@ -36,6 +36,10 @@ def alter_json_amount(reply: WireReply) -> WireReply | None:
     return WireReply(reply.status, json.dumps({**answer, "amount": answer["amount"] + 1}).encode())
 
 
+def names_key(reply: WireReply) -> bool:
+    return "key" in json.loads(reply.body)
+
+
 class LedgerPeer:
     """The acquirer of the other tests, for cards and sessions. An answer repeats key and amount of its request."""
 
@@ -88,6 +92,7 @@ class LedgerPeer:
                 self._sessions.decide(key, "declined" if self.declines else "approved")
 
     alter_amount = staticmethod(alter_json_amount)
+    names_payment = staticmethod(names_key)
 
 
 _CREDITOR = Creditor(name="Jones", iban="DE89370400440532013000", bic="COBADEFFXXX", identifier="DE98ZZZ09999999999")
@@ -135,3 +140,4 @@ class QueuePeer:
         """The queue decides at once."""
 
     alter_amount = staticmethod(alter_json_amount)
+    names_payment = staticmethod(names_key)

@@ -14,11 +14,13 @@ from msgspec.structs import replace
 
 from connectors.driving import CASES, PeerRow
 from connectors.json_peers import LedgerPeer, QueuePeer
+from connectors.stripe_peer import StripePeer
 from tollgate.catalog.connectors import ConnectorName
+from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.connectors.table import CONNECTORS
 from tollgate.payments.accounts import BankAccount, CardAccount, VirtualAccount, make_card_summary
 from tollgate.payments.order import Order
-from tollgate.values import Money, Secret
+from tollgate.values import ChannelId, Money, Secret
 
 CARD_NUMBER, CVV, IBAN = "4200000000000000", "9137", "DE89370400440532013000"
 CARD = CardAccount(
@@ -49,11 +51,34 @@ _BANK_ORDER = replace(
     card_summary=None,
 )
 
+
+def make_account(connector: ConnectorName, *, secrets: Mapping[str, Secret]) -> AcquirerAccount:
+    return AcquirerAccount(
+        channel_id=ChannelId("8a" + "2" * 30),
+        connector=connector,
+        merchant_name="Jones",
+        merchant_number="M-7",
+        acquirer_number="400001",
+        terminal_id="TERM0001",
+        category="5732",
+        country="DE",
+        secrets=secrets,
+    )
+
+
 PEERS: Mapping[str, PeerRow] = {
     ConnectorName.JSON: PeerRow(CONNECTORS[ConnectorName.JSON], lambda _store: LedgerPeer(), CARD_ORDER),
     ConnectorName.REDIRECT: PeerRow(CONNECTORS[ConnectorName.REDIRECT], lambda _store: LedgerPeer(), _WALLET_ORDER),
     ConnectorName.SEPA: PeerRow(
         CONNECTORS[ConnectorName.SEPA], QueuePeer, _BANK_ORDER, currencies=("EUR",), holds=False
+    ),
+    ConnectorName.STRIPE: PeerRow(
+        CONNECTORS[ConnectorName.STRIPE],
+        lambda _store: StripePeer(),
+        CARD_ORDER,
+        make_account(ConnectorName.STRIPE, secrets={"api-key": Secret("sk_test_4eC39HqLyjWD")}),
+        takes=frozenset({"PA", "DB", "PA.CP"}),
+        words=frozenset({"capture", "reversal", "refund", "rebill"}),
     ),
 }
 
