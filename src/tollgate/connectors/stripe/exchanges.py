@@ -231,6 +231,9 @@ class StripeConnector:
         intent = read_answer(reply, Intent)
         if intent is None:
             return verdicts.read_refused_preparation(reply)
+        if messages.find_key(intent.metadata) != attempt.id:
+            # It belongs to another payment, which must not be reversed in place of this one.
+            return SILENT
         if not messages.has_money(intent, attempt.money) or intent.status != "requires_confirmation":
             return verdicts.make_silent(intent)
         return (yield from self._confirm(intent, sale, approved_code))

@@ -9,7 +9,7 @@ from tollgate.catalog import codes
 from tollgate.connectors.acquiring import ADVICES as NETWORK_ADVICES
 from tollgate.connectors.acquiring import SILENT, UNLISTED, to_minor_units
 from tollgate.connectors.exchange import Original, WireReply
-from tollgate.connectors.stripe.messages import Failure, Intent, Refund, has_money, read_failure
+from tollgate.connectors.stripe.messages import Failure, Intent, Refund, find_key, has_money, read_failure
 from tollgate.payments.payment import Outcome, Payment, Verdict
 
 DECLINES: dict[str, str] = {
@@ -209,7 +209,7 @@ REFUNDED = frozenset({"succeeded", "pending"})
 
 
 def read_refund(refund: Refund, attempt: Payment, intent_id: str, approved_code: str) -> Verdict:
-    if not has_money(refund, attempt.money):
+    if not has_money(refund, attempt.money) or find_key(refund.metadata) != attempt.id:
         return SILENT
     details = describe_refund(refund, intent_id)
     if refund.status in REFUNDED:
