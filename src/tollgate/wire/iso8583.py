@@ -70,7 +70,7 @@ class Iso8583Wire:
         self._used_at = asyncio.get_running_loop().time()
         body = await connection.send(request.body, queue_s=patience_s, timeout_s=timeout_s)
         self._failures = 0
-        return WireReply(_ANSWERED, body)
+        return WireReply(_ANSWERED, body, request.content_type)
 
     async def close(self) -> None:
         """Waits a while for messages in flight, signs off and closes; a later message connects again."""
