@@ -67,7 +67,7 @@ async def test_a_message_of_iso_8583_is_kept_readable_and_without_its_account(ap
     fields = {2: "4200000000000000", 48: codec.render_tags({Tag.CVV2: "731"})}
     body = codec.encode(codec.Message("0100", fields))
     request = WireRequest(path="0100", body=body, key="key", content_type=transcript.CONTENT_TYPE)
-    reply = WireReply(200, codec.encode(codec.Message("0110", {39: "05"})))
+    reply = WireReply(200, codec.encode(codec.Message("0110", {39: "05"})), transcript.CONTENT_TYPE)
     journal.note_message(NOW, ABOUT, "charge request", request, reply)
     journal.mask(app.merchants, 10)
     [row] = journal.take(10, system_random_bytes)

@@ -8,12 +8,14 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+import msgspec
 import pytest
 
 from ports import find_free_port
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireRequest
-from tollgate.connectors.iso8583 import codec
+from tollgate.connectors.iso8583 import codec, transcript
+from tollgate.connectors.masking import mask_members
 from tollgate.wire import Forbidden, Iso8583Wire, Silent, Unsent, framed, iso8583
 from unit.wire.iso8583_hosts import (
     SOON_S,
@@ -57,6 +59,14 @@ async def test_the_first_message_connects_and_signs_on_and_later_ones_share_the_
 
     assert len(host.visits) == 1
     assert host.list_codes() == ["001", "0100", "0100", "0100", "002"]
+
+
+async def test_an_answer_says_what_it_is_so_that_the_journal_can_mask_it() -> None:
+    async with wired(approve_all) as (_, wire):
+        request = msgspec.structs.replace(make_request(1, "0100", "TERM0001"), content_type=transcript.CONTENT_TYPE)
+        reply = await wire.send(request, SOON_S)
+
+    assert mask_members(reply.body, reply.content_type)["39 response code"] == "00 (approved)"
 
 
 async def test_answers_in_another_order_find_their_requests() -> None:
