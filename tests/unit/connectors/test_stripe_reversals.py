@@ -32,7 +32,8 @@ CANCEL = "POST /v1/payment_intents/pi_1/cancel"
 REFUND = "POST /v1/refunds"
 
 PAID = intent("succeeded", latest_charge=charge())
-RETURNED = refund(amount=9210)
+OURS = {"tollgate": "8a01"}
+RETURNED = refund(amount=9210, metadata=OURS)
 CANCELLABLE = ["requires_payment_method", "requires_confirmation", "requires_action", "requires_capture"]
 
 
@@ -163,8 +164,9 @@ def test_another_state_is_cancelled_under_another_key() -> None:
         [intent("requires_capture"), b""],
         [PAID, failure(400)],
         [PAID, b"{}"],
-        [PAID, refund(amount=9209)],
-        [PAID, refund(amount=9210, status="failed")],
+        [PAID, refund(amount=9209, metadata=OURS)],
+        [PAID, refund(amount=9210, metadata=OURS, status="failed")],
+        [PAID, refund(amount=9210)],
     ],
     ids=str,
 )

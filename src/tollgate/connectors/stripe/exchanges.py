@@ -387,6 +387,7 @@ class StripeConnector:
         # Without an amount it is all that is left, also where another amount was taken than was asked for.
         form = (("payment_intent", intent_id), (f"metadata[{messages.KEY}]", payment.id))
         refund = read_answer((yield self.api.post(REFUNDS, form, f"{payment.id}-reversal")), Refund)
-        if refund is None or refund.amount != left or refund.status not in verdicts.REFUNDED:
+        is_ours = refund is not None and messages.find_key(refund.metadata) == payment.id
+        if refund is None or not is_ours or refund.amount != left or refund.status not in verdicts.REFUNDED:
             return SILENT
         return Verdict(outcome=Outcome.APPROVED, code="", details=verdicts.describe_refund(refund, intent_id))
