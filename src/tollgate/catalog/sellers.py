@@ -8,8 +8,8 @@ _OPENING = "marketPlace.sellers["
 def list_sellers(names: Iterable[str]) -> list[tuple[str, str]]:
     """Lists the names of the id and of the amount of each seller that was sent, in the order of their indices."""
     indices = {name[len(_OPENING) : name.index("]")] for name in names if name.startswith(_OPENING)}
-    return [name_seller(int(index)) for index in sorted(indices, key=int)]
+    return [make_seller_names(int(index)) for index in sorted(indices, key=int)]
 
 
-def name_seller(index: int) -> tuple[str, str]:
+def make_seller_names(index: int) -> tuple[str, str]:
     return f"marketPlace.sellers[{index}].id", f"marketPlace.sellers[{index}].amount"

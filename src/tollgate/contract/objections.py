@@ -13,9 +13,11 @@ from tollgate.catalog.ibans import build_iban, fits_bank, is_in_sepa
 from tollgate.catalog.parameters.names import find_currency_name
 from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.contract.fields import Fields
+from tollgate.contract.sellers import read_split
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Authentication
+from tollgate.payments.splits import sum_split
 from tollgate.values import Money, read_hundredths
 
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
@@ -96,8 +98,20 @@ def find_card_objection(
 
 def find_content_objection(fields: Fields, channel: Channel, today: date, brand: Brand | None = None) -> str | None:
     """Finds values that are well formed and make no sense, such as an e-mail address without an @."""
+    if "marketPlace" in fields.groups and (objection := _find_split_objection(fields)):
+        return objection
     facts = Facts(today, brand, channel.creditor.iban if channel.creditor else "")
     return find_decline(fields.values, fields.groups, facts, is_lenient=channel.is_lenient)
+
+
+def _find_split_objection(fields: Fields) -> str | None:
+    """Finds shares that are not those of the amount: a schedule may be older than the rule about their sum."""
+    split, amount, currency = read_split(fields), fields.get("amount"), fields.get("currency")
+    if not split or amount is None or currency is None:
+        return None
+    if sum_split(split) != read_hundredths(amount):
+        return codes.AMOUNTS_CONTRADICT
+    return find_fraction_objection(Money(share.amount, currency) for share in split)
 
 
 def find_amount_objection(payment_type: str, money: Money) -> str | None:

@@ -25,7 +25,6 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Authentication, Details, Order, ProcessingCode, TestMode
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import RegisteredAccount
-from tollgate.payments.splits import Split, sum_split
 from tollgate.values import Fault, Money, Refusal, read_hundredths
 
 # Bound once, because looking a member up in its enumeration takes as long as a call.
@@ -178,8 +177,6 @@ def read_order(
     source = take_source(fields, channel, today=today, opened=opened, on_file=on_file)
     _check_source(source, payment_type, values, channel, money)
     details = _add_wallet_proof(read_details(fields), opened)
-    split = read_split(fields)
-    descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
         payment_type=payment_type,
         money=money,
@@ -188,9 +185,9 @@ def read_order(
         account=source.account,
         card_summary=source.card_summary,
         network=source.network,
+        descriptor=(descriptor := make_descriptor(values.get("descriptor"), short_id, channel)),
         statement=values.get("merchant.name") or descriptor,
         merchant_name=choose_merchant_name(values, channel),
-        descriptor=descriptor,
         short_id=short_id,
         processing_code=read_processing_code(values),
         test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
@@ -203,10 +200,9 @@ def read_order(
         registers=makes_registration and payment_type != AUTHENTICATION,
         authentication=read_authentication_request(fields, payment_type, source.account),
         details=details,
-        split=split,
+        split=read_split(fields),
         simulator_overrides={} if is_live else read_simulator_overrides(values),
         objection=_find_objection(payment_type, money, fields, details, source, on_file)
-        or _find_split_objection(split, money)
         or objections.find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
         hidden=select_hidden_numbers(fields),
@@ -246,13 +242,6 @@ def _find_objection(
     if found or payment_type == AUTHENTICATION:
         return found
     return find_series_objection(details.standing_instruction, source.account, on_file)
-
-
-def _find_split_objection(split: Split, money: Money) -> str | None:
-    """Finds shares that are not those of the amount: a schedule may be older than the rule about their sum."""
-    if split and sum_split(split) != money.hundredths:
-        return codes.AMOUNTS_CONTRADICT
-    return objections.find_fraction_objection(Money(share.amount, money.currency) for share in split)
 
 
 def select_hidden_numbers(fields: Fields) -> Mapping[str, str]:

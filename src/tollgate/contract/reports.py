@@ -19,21 +19,10 @@ from tollgate.catalog.rule import Situation
 from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Answer, Envelope, Json, answer_payment, encode_answer, render_payment
 from tollgate.contract.fields import Fields, Pairs, is_identity_name, read_fields
+from tollgate.payments import reporting
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import (
-    FOREVER,
-    Page,
-    Period,
-    Place,
-    ReportEntry,
-    Search,
-    SellerPeriod,
-    SellerSums,
-    Tally,
-    Window,
-)
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.signing import make_mac
 
@@ -43,17 +32,21 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(tuple[int, str, bytes])
 
 
-def render_cursor(place: Place, channel: Channel, filters: Search | Period, keyring: Keyring) -> str:
+def render_cursor(
+    place: reporting.Place, channel: Channel, filters: reporting.Search | reporting.Period, keyring: Keyring
+) -> str:
     sealed = (place.at, place.id, _seal(place, channel, filters, keyring))
     return urlsafe_b64encode(_encoder.encode(sealed)).decode().rstrip("=")
 
 
-def read_cursor(text: str, channel: Channel, filters: Search | Period, keyring: Keyring) -> Place:
+def read_cursor(
+    text: str, channel: Channel, filters: reporting.Search | reporting.Period, keyring: Keyring
+) -> reporting.Place:
     try:
         at, place_id, seal = _decoder.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except (ValueError, msgspec.MsgspecError):
         raise _refuse(text) from None
-    place = Place(at, place_id)
+    place = reporting.Place(at, place_id)
     is_ours = hmac.compare_digest(seal, _seal(place, channel, filters, keyring))
     # It is rendered again, because several texts decode to the same bytes.
     if not is_ours or render_cursor(place, channel, filters, keyring) != text:
@@ -61,7 +54,9 @@ def read_cursor(text: str, channel: Channel, filters: Search | Period, keyring: 
     return place
 
 
-def _seal(place: Place, channel: Channel, filters: Search | Period, keyring: Keyring) -> bytes:
+def _seal(
+    place: reporting.Place, channel: Channel, filters: reporting.Search | reporting.Period, keyring: Keyring
+) -> bytes:
     # The name of the type stands for the list: a place among payments is none in the ledger.
     wanted = msgspec.json.encode(filters).decode()
     facts = (type(filters).__name__, channel.merchant_id, channel.id, wanted, place.at, place.id)
@@ -79,8 +74,8 @@ _DAY_LENGTH = len("yyyy-MM-dd")
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A request for payments: the filters, the page, and whether it includes the rest of their chains."""
 
-    search: Search
-    window: Window
+    search: reporting.Search
+    window: reporting.Window
     with_linked: bool
 
 
@@ -88,7 +83,7 @@ def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question
     """`rows_max` is the length of a page unless the request sets it."""
     fields = read_report_fields(pairs, situation)
     return Question(
-        search=Search(
+        search=reporting.Search(
             reference=fields.get("merchantTransactionId"),
             lifecycle_id=fields.get("lifecycleId"),
             short_id=fields.get("shortId"),
@@ -107,8 +102,8 @@ def read_report_fields(pairs: Pairs, situation: Situation) -> Fields:
     return read_fields([pair for pair in pairs if not is_identity_name(pair[0])], situation)
 
 
-def read_window(fields: Fields, rows_max: int) -> Window:
-    return Window(rows_max=rows_max, page_no=int(fields.get("pageNo") or 1), cursor=fields.get("cursor"))
+def read_window(fields: Fields, rows_max: int) -> reporting.Window:
+    return reporting.Window(rows_max=rows_max, page_no=int(fields.get("pageNo") or 1), cursor=fields.get("cursor"))
 
 
 def read_begin(text: str | None) -> values.Instant:
@@ -118,7 +113,7 @@ def read_begin(text: str | None) -> values.Instant:
 def read_end(text: str | None) -> values.Instant:
     """Returns the first instant after the named day or second, because both are meant as a whole."""
     if text is None:
-        return FOREVER
+        return reporting.FOREVER
     return _read_moment(text) + (values.DAY if len(text) == _DAY_LENGTH else values.SECOND)
 
 
@@ -145,7 +140,12 @@ def answer_chain(payment: Payment, chain: Iterable[Payment], envelope: Envelope)
 
 
 def answer_payment_page(
-    page: Page[Payment], chains: Chains | None, names: Sequence[str], envelope: Envelope, ndc: str, now: values.Instant
+    page: reporting.Page[Payment],
+    chains: Chains | None,
+    names: Sequence[str],
+    envelope: Envelope,
+    ndc: str,
+    now: values.Instant,
 ) -> Answer:
     """`chains` is None where they were not requested; the payments then have no `linkedTransactions`."""
     rows = _render_payments(page.rows)
@@ -156,7 +156,7 @@ def answer_payment_page(
     return answer_page(dict.fromkeys(names, rows), page, envelope, ndc, now)
 
 
-def answer_page(lists: Json, page: Page[Any], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
+def answer_page(lists: Json, page: reporting.Page[Any], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
     paging = {"pages": page.pages, "pageNo": page.page_no, "cursor": page.cursor}
     known = {word: value for word, value in paging.items() if value is not None}
     return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, **lists, **known))
@@ -179,9 +179,9 @@ _TYPES = {code: row.reconciliation for code, row in PAYMENT_TYPES.items() if row
 _ID = re.compile("([0-9]{8})-([A-Z]{3})")
 
 
-def read_days(pairs: Pairs, situation: Situation) -> Period:
+def read_days(pairs: Pairs, situation: Situation) -> reporting.Period:
     fields = read_report_fields(pairs, situation)
-    return Period(
+    return reporting.Period(
         begins_at=read_begin(fields.get("date.from")),
         ends_at=read_end(fields.get("date.to")),
         currency=fields.get("currency"),
@@ -189,9 +189,11 @@ def read_days(pairs: Pairs, situation: Situation) -> Period:
     )
 
 
-def read_seller_days(pairs: Pairs, situation: Situation, rows_max: int) -> tuple[SellerPeriod, Window]:
+def read_seller_days(
+    pairs: Pairs, situation: Situation, rows_max: int
+) -> tuple[reporting.SellerPeriod, reporting.Window]:
     fields = read_report_fields(pairs, situation)
-    period = SellerPeriod(
+    period = reporting.SellerPeriod(
         begins_at=read_begin(fields.get("date.from")),
         ends_at=read_end(fields.get("date.to")),
         currency=fields.get("currency"),
@@ -202,7 +204,7 @@ def read_seller_days(pairs: Pairs, situation: Situation, rows_max: int) -> tuple
 
 def read_aggregation(
     aggregation_id: str, pairs: Pairs, situation: Situation, rows_max: int
-) -> tuple[Period, Window] | None:
+) -> tuple[reporting.Period, reporting.Window] | None:
     """Returns None where the id names no day and currency."""
     fields = read_report_fields(pairs, situation)
     found = _read_id(aggregation_id)
@@ -210,7 +212,7 @@ def read_aggregation(
         return None
     begins_at, currency = found
     wanted = fields.get("reconciliationType")
-    period = Period(
+    period = reporting.Period(
         begins_at=begins_at,
         ends_at=begins_at + values.DAY,
         currency=currency,
@@ -221,7 +223,9 @@ def read_aggregation(
     return period, read_window(fields, rows_max)
 
 
-def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
+def answer_aggregations(
+    tallies: Iterable[reporting.Tally], envelope: Envelope, ndc: str, now: values.Instant
+) -> Answer:
     """`tallies` are sorted by day and currency."""
     rows = [
         _render_aggregation(begins_at, currency, list(parts))
@@ -230,11 +234,13 @@ def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, 
     return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, aggregations=rows))
 
 
-def answer_seller_sums(page: Page[SellerSums], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
+def answer_seller_sums(
+    page: reporting.Page[reporting.SellerSums], envelope: Envelope, ndc: str, now: values.Instant
+) -> Answer:
     return answer_page({"sellers": [_render_seller_sums(sums) for sums in page.rows]}, page, envelope, ndc, now)
 
 
-def _render_seller_sums(sums: SellerSums) -> Json:
+def _render_seller_sums(sums: reporting.SellerSums) -> Json:
     amounts = {
         "grossAmount": sums.gross,
         "refundAmount": sums.refunded,
@@ -250,12 +256,14 @@ def _render_seller_sums(sums: SellerSums) -> Json:
     }
 
 
-def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str, now: values.Instant) -> Answer:
+def answer_report_entries(
+    page: reporting.Page[reporting.ReportEntry], envelope: Envelope, ndc: str, now: values.Instant
+) -> Answer:
     rows = [_render_report_entry(report_entry) for report_entry in page.rows]
     return answer_page({"reconciliations": rows}, page, envelope, ndc, now)
 
 
-def _render_aggregation(begins_at: values.Instant, currency: str, tallies: list[Tally]) -> Json:
+def _render_aggregation(begins_at: values.Instant, currency: str, tallies: list[reporting.Tally]) -> Json:
     """Renders sums that can be computed from the records of each type."""
     day = values.to_datetime(begins_at)
     gains: dict[Reconciliation, list[int]] = {name: [] for name in Reconciliation}
@@ -278,7 +286,7 @@ def _render_aggregation(begins_at: values.Instant, currency: str, tallies: list[
     }
 
 
-def _render_report_entry(report_entry: ReportEntry) -> Json:
+def _render_report_entry(report_entry: reporting.ReportEntry) -> Json:
     entry, payment = report_entry.entry, report_entry.payment
     row: Json = {"id": payment.id}
     if payment.referenced_id:

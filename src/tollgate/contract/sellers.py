@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tollgate.catalog.results import make_invalid
-from tollgate.catalog.sellers import list_sellers, name_seller
+from tollgate.catalog.sellers import list_sellers, make_seller_names
 from tollgate.contract.fields import Fields
 from tollgate.payments.payment import Payment
 from tollgate.payments.splits import Share, Split
@@ -38,6 +38,6 @@ def render_split(split: Split) -> dict[str, str]:
     """Returns the fields by which a merchant would have sent these shares."""
     fields: dict[str, str] = {}
     for index, share in enumerate(split):
-        seller_id, amount = name_seller(index)
+        seller_id, amount = make_seller_names(index)
         fields |= {seller_id: share.seller_id, amount: render_hundredths(share.amount)}
     return fields

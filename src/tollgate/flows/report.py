@@ -14,20 +14,11 @@ from tollgate.catalog.results import get_result
 from tollgate.contract import reports as cursors
 from tollgate.operations import signing
 from tollgate.operations.app import App
+from tollgate.payments import reporting
 from tollgate.payments.completion import list_entries
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import (
-    Listed,
-    Page,
-    Period,
-    ReportEntry,
-    Search,
-    SellerPeriod,
-    SellerSums,
-    Tally,
-    Window,
-)
+from tollgate.payments.reporting import Listed, Page, Period, ReportEntry, Search, Tally, Window
 from tollgate.store import reports
 from tollgate.store.database import Database
 from tollgate.values import Fault, InvalidParameters, Refusal
@@ -83,7 +74,9 @@ async def list_all_completed(app: App, channel: Channel, period: Period) -> Page
     return Page(rows=sound, pages=None, page_no=None, cursor=None)
 
 
-async def sum_up_sellers(app: App, channel: Channel, period: SellerPeriod, window: Window) -> Page[SellerSums]:
+async def sum_up_sellers(
+    app: App, channel: Channel, period: reporting.SellerPeriod, window: Window
+) -> Page[reporting.SellerSums]:
     """Sums up what each seller of the marketplace got and gave back."""
     list_rows, count_rows = reports.list_seller_sums, reports.count_sellers
     return await _make_page(app, channel, period, window, list_rows, count_rows, lambda _: True)
