@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from api import scheduling
 from api.chains import (
     APPROVED,
     FORCE,
@@ -23,6 +24,7 @@ from api.chains import (
     stay_within_a_day,
 )
 from api.marketplaces import THIRDS, name_faults, sell, shares_of, spell
+from api.registration_requests import pay_with, register
 from gateway import Client
 
 pytestmark = pytest.mark.both_databases
@@ -92,6 +94,29 @@ def test_a_payment_link_is_refused_with_shares_of_another_amount(client: Client)
     fields = {"amount": "100.01", "currency": "EUR", "paymentType": "DB", **spell(THIRDS)}
 
     assert name_faults(client.post("/paybylink/v1", fields)) == [LAST]
+
+
+def test_a_payment_with_a_registration_is_split_as_any_other(client: Client) -> None:
+    registration_id = register(client)
+
+    assert shares_of(pay_with(client, registration_id, {"amount": "100.00", **spell(HALVES)})) == HALVES
+    assert name_faults(pay_with(client, registration_id, {"amount": "99.99", **spell(HALVES)})) == [
+        "marketPlace.sellers[1].amount"
+    ]
+
+
+def test_a_schedule_keeps_shares_that_fit_its_amount(client: Client) -> None:
+    registration_id = register(client)
+    fields = {**scheduling.FAR, "amount": "100.00", **spell(HALVES)}
+    schedule_id = scheduling.plan(client, registration_id, fields)
+
+    wrong = scheduling.schedule(client, registration_id, {**fields, "amount": "99.99"})
+    moved = scheduling.reschedule(client, schedule_id, {"amount": "90.00"})
+
+    assert name_faults(wrong) == ["marketPlace.sellers[1].amount"]
+    assert (moved.status, moved.code) == (400, "100.550.701")
+    fitting = scheduling.reschedule(client, schedule_id, {"amount": "90.00", **spell({"ann": "50.00", "bob": "40.00"})})
+    assert fitting.status == 200, fitting.body
 
 
 # ---- captures ----

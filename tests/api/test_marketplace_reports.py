@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from api import scheduling
 from api.chains import capture, happen, name, refund, result_of, stay_within_a_day
-from api.marketplaces import name_faults, sell, spell
+from api.marketplaces import name_faults, sell, shares_of, spell
 from api.merchants import add_channel, run_command
+from api.registration_requests import register
 from gateway import Client, GatewayProcess
 
 pytestmark = pytest.mark.both_databases
@@ -119,6 +121,22 @@ def test_another_merchant_and_another_channel_see_no_sellers(own_gateway: Gatewa
     other = add_channel(own_gateway, market, "Elsewhere")
 
     assert list_sellers(other) == []
+
+
+def test_the_payments_of_a_schedule_are_split(own_gateway: GatewayProcess) -> None:
+    timetable = scheduling.Timetable(own_gateway, own_gateway.client())
+    client = timetable.client
+    fields = {"job.dayOfMonth": "L", "amount": "100.00", **spell(SHARES)}
+    schedule_id = scheduling.plan(client, register(client), fields)
+
+    timetable.pass_to_next_run(schedule_id)
+    timetable.wait_for_runs(schedule_id, 1)
+
+    payment = client.get(f"/v1/payments/{scheduling.list_runs(client, schedule_id)[0]['paymentId']}")
+    assert payment.json["marketPlace"]["sellers"] == [
+        {"id": "ann", "amount": "60.00"},
+        {"id": "bob", "amount": "40.00"},
+    ]
 
 
 def test_the_audit_finds_every_share_in_order(own_gateway: GatewayProcess, market: Client) -> None:

@@ -72,6 +72,7 @@ READS = [
     (reports.make_report_entries(DAYS), BY_DAY),
     (reports.make_report_entries(BACKWARDS), BY_DAY),
     (reports.make_tallies(DAYS), BY_DAY),
+    (reports.make_seller_sums(DAYS.filters), BY_DAY),
     (idempotency_records._find, "idempotency_keys USING INDEX sqlite_autoindex_idempotency_keys_1"),
     (instructions._batches, "instructions USING INDEX instructions_open"),
     (instructions._due, "instructions USING INDEX instructions_open"),

@@ -15,8 +15,10 @@ from acquirer_ledger import Fate as AcquirerFate
 from property.plain_words import SILENT, TAKEN, Deed, Fate, Memory, is_given_back, list_report_entries
 from tollgate.operations.app import App
 from tollgate.operations.signing import make_signature
+from tollgate.payments import audit
+from tollgate.payments.payment import Payment
 from tollgate.store.database import Database
-from tollgate.store.payments import find_payment
+from tollgate.store.payments import ENTRIES, PAYMENTS, find_payment
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
@@ -62,7 +64,11 @@ class Row:
 
 _rows = Statement(sa.text(f"SELECT {', '.join(Row.__dataclass_fields__)} FROM payments ORDER BY position, created_at"))
 _events = Statement(sa.text("SELECT subject_id, created_at, result_code FROM outbox"))
-_ledger = Statement(sa.text("SELECT payment_id, source, target, amount, channel_id, currency FROM ledger_entries"))
+_ledger = Statement(
+    sa.text(
+        "SELECT payment_id, source, target, amount, channel_id, currency FROM ledger_entries WHERE seller_id IS NULL"
+    )
+)
 _jobs = Statement(sa.text("SELECT subject_id, topic FROM jobs"))
 
 
@@ -192,3 +198,14 @@ async def check_signatures(app: App, rows: list[Row]) -> None:
         payment = await find_payment(app.database, MerchantId(row.merchant_id), row.id)
         assert payment is not None
         assert payment.mac == make_signature(payment, app.keyring)
+
+
+async def check_splits(db: Database) -> None:
+    """Checks that sellers have what their payments earned, and that no refund took what a seller had not."""
+    entries = {entry.id: entry for entry in await ENTRIES.fetch(db, Statement(ENTRIES.select()), {})}
+    chains: dict[str, list[Payment]] = defaultdict(list)
+    for payment in await PAYMENTS.fetch(db, Statement(PAYMENTS.select().order_by("position")), {}):
+        chains[payment.first_id].append(payment)
+    for members in chains.values():
+        if members[0].split:
+            assert [finding.render() for finding in audit.check_chain(members, entries)] == []

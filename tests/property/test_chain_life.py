@@ -40,6 +40,7 @@ calm_moods = st.sampled_from([Mood.WILLING] * len(_CALM) + _CALM)
 deaths = st.sampled_from((None,) * 14 + (0, 1))
 """A process dies after so many writes; None lets it survive."""
 keys = st.sampled_from((None,) * 6 + ("key-1", "key-2"))
+sellers = st.sampled_from(((), (), (1, 1, 1), (7, 2, 1)))
 places = st.integers(0, 127)
 pauses = st.sampled_from((SECOND, 11 * SECOND, 11 * SECOND, HOUR, HOUR, 11 * SECOND, 12 * HOUR, DAY, 7 * DAY))
 HAPPENINGS = ("recover", "recovery tasks", "late messages")
@@ -97,7 +98,7 @@ class Lives(RuleBasedStateMachine):
     @initialize(held=handy, taken=handy)
     def begin(self, held: int, taken: int) -> None:
         self.run_async(self.world.start("DB", Money(taken, "EUR"), None, Mood.WILLING, None, None))
-        self.run_async(self.world.start("PA", Money(held, "EUR"), None, Mood.WILLING, None, None))
+        self.run_async(self.world.start("PA", Money(held, "EUR"), None, Mood.WILLING, None, None, (5, 3, 1)))
 
     @rule(
         payment_type=kinds,
@@ -107,6 +108,7 @@ class Lives(RuleBasedStateMachine):
         mood=moods,
         death=deaths,
         key=keys,
+        weights=sellers,
     )
     def start(
         self,
@@ -117,8 +119,9 @@ class Lives(RuleBasedStateMachine):
         mood: Mood,
         death: int | None,
         key: str,
+        weights: tuple[int, ...],
     ) -> None:
-        self.run_async(self.world.start(payment_type, Money(amount, currency), captures, mood, death, key))
+        self.run_async(self.world.start(payment_type, Money(amount, currency), captures, mood, death, key, weights))
 
     @rule(
         place=places,

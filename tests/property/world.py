@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from property.audit import Row, Tables, check_signatures, check_tables, read_tables
+from property.audit import Row, Tables, check_signatures, check_splits, check_tables, read_tables
 from property.chronicle import KEY_BUSY, Called, Chronicle, fits, read_code
 from property.interruptions import Alarm, MortalDatabase, TickingClock, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
@@ -37,6 +37,7 @@ from tollgate.operations.app import App, Call
 from tollgate.operations.caches import MerchantCache
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.payments.splits import Share, share_out
 from tollgate.store.database import Database
 from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.store.statements import Statement
@@ -153,11 +154,17 @@ class World:
         mood: Mood,
         writes_left: int | None,
         key: str | None,
+        weights: tuple[int, ...] = (),
     ) -> None:
+        """weights: those of the sellers of a marketplace among whom the amount is split."""
         objection = NOTHING if money.hundredths == 0 and payment_type != "PA" else None
         echo = {} if captures_max is None else {"numberOfCaptures": str(captures_max)}
-        order = msgspec.structs.replace(ORDER, payment_type=payment_type, money=money, echo=echo, objection=objection)
-        idempotency_key = self.make_idempotency_key(key, payment_type, money, captures_max)
+        shares = share_out(money.hundredths, weights) if weights else []
+        split = tuple(Share(f"seller-{place}", amount) for place, amount in enumerate(shares))
+        order = msgspec.structs.replace(
+            ORDER, payment_type=payment_type, money=money, echo=echo, objection=objection, split=split
+        )
+        idempotency_key = self.make_idempotency_key(key, payment_type, money, captures_max, weights)
         called = await self.attempt_mortally(
             lambda: pay(self.app, order, Call(SHOP, "ndc", idempotency_key)), mood, writes_left
         )
@@ -277,6 +284,7 @@ class World:
         check_tables(tables, self.past.memory, self.wire.read_ledger())
         fresh = [row for row in tables.rows.values() if row.mac and (row.id, row.completed_at) not in self._sealed]
         await check_signatures(self.app, fresh)
+        await check_splits(self.mortal)
         self._sealed.update((row.id, row.completed_at) for row in fresh)
         assert [record.exc_info for record in self.alarm.records] == []
         return tables

@@ -179,14 +179,6 @@ ledger = _make_table(
     sa.Column("seller_id", TEXT),
     sqlite_with_rowid=False,
 )
-# Holds only entries of sellers, so no other pays for it.
-_index_where(
-    "ledger_by_seller",
-    ledger.c.merchant_id,
-    ledger.c.channel_id,
-    ledger.c.id,
-    where=ledger.c.seller_id.is_not(None),
-)
 
 jobs = _make_table(
     "jobs",
