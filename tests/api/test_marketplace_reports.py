@@ -133,10 +133,7 @@ def test_the_payments_of_a_schedule_are_split(own_gateway: GatewayProcess) -> No
     timetable.wait_for_runs(schedule_id, 1)
 
     payment = client.get(f"/v1/payments/{scheduling.list_runs(client, schedule_id)[0]['paymentId']}")
-    assert payment.json["marketPlace"]["sellers"] == [
-        {"id": "ann", "amount": "60.00"},
-        {"id": "bob", "amount": "40.00"},
-    ]
+    assert shares_of(payment) == SHARES
 
 
 def test_the_audit_finds_every_share_in_order(own_gateway: GatewayProcess, market: Client) -> None:
