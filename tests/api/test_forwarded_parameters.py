@@ -110,7 +110,7 @@ def test_a_follow_up_carries_its_own_values_and_what_acquirers_need_of_the_first
             "testMode": "EXTERNAL",
             "merchantTransactionId": "capture-0001",
             "taxAmount": "4.00",
-            "marketPlace.sellers[0].id": "S-2",
+            "marketPlace.sellers[0].id": "S-1",
             "marketPlace.sellers[0].amount": "40.00",
             "merchantMemo": "kept-capture",
         },
@@ -122,7 +122,7 @@ def test_a_follow_up_carries_its_own_values_and_what_acquirers_need_of_the_first
     assert message["details"] == {
         "merchant_transaction_id": "capture-0001",
         "tax_amount": {"amount": 400, "currency": "EUR"},
-        "market_place": {"sellers": [{"id": "S-2", "amount": {"amount": 4000, "currency": "EUR"}}]},
+        "market_place": {"sellers": [{"id": "S-1", "amount": {"amount": 4000, "currency": "EUR"}}]},
         "lifecycle_id": "life-0001",
         "transaction_category": "MO",
         "airline": {
