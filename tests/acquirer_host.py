@@ -19,7 +19,7 @@ _LISTENING = re.compile("listening on [a-z]+://[^ ]*:([0-9]+)")
 
 @dataclass(frozen=True)
 class Booked:
-    """What the host has in its ledger: requests by key, sums by payment and by currency."""
+    """The ledger of the host: requests by key, sums by payment and by currency."""
 
     entries: Mapping[str, Mapping[str, Any]]
     payments: Mapping[str, Mapping[str, int]]

@@ -42,7 +42,7 @@ class Wires:
 
     def find(self, address: str, account: AcquirerAccount | None = None, /) -> Wire:
         if account is not None and account.connector is ConnectorName.ISO8583:
-            return self._find_iso8583(address, account)
+            return self._get_iso8583(address, account)
         # Channels with the same terms share the connections to one address.
         key = address, account.tls if account else TlsTerms()
         found = self._web.get(key)
@@ -52,7 +52,7 @@ class Wires:
             found = self._web[key] = HttpWire(address, is_open=self._is_open(address), get_tls=get_tls)
         return found
 
-    def _find_iso8583(self, address: str, account: AcquirerAccount) -> Wire:
+    def _get_iso8583(self, address: str, account: AcquirerAccount) -> Wire:
         key = address, account.tls, account.channel_id
         found = self._iso8583.get(key)
         if found is None:

@@ -78,7 +78,7 @@ async def test_the_simulator_answers_the_tests_of_any_channel(app: App) -> None:
 async def test_an_acquirer_for_cards_takes_no_other_brand(app: App) -> None:
     channel = await configure(app, ISO_CHANNEL)
 
-    with pytest.raises(Refusal, match="600.200.201"):
+    with pytest.raises(Refusal, match=r"600\.200\.201"):
         choose_route(app, channel, TestMode.EXTERNAL, "PAYPAL")
 
 
@@ -97,7 +97,7 @@ async def test_a_payment_is_not_followed_up_at_another_acquirer(app: App) -> Non
 
     assert get_route(app, channel, own).name is ConnectorName.ISO8583
     for other in (replace(own, connector=None), replace(own, connector=ConnectorName.STRIPE)):
-        with pytest.raises(Refusal, match="600.200.700"):
+        with pytest.raises(Refusal, match=r"600\.200\.700"):
             get_route(app, channel, other)
 
 

@@ -6,16 +6,19 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tollgate.catalog.connectors import ConnectorName
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import AcquirerAccount, WireRequest
 from tollgate.connectors.iso8583 import codec, network
 from tollgate.connectors.iso8583.codec import Message
 from tollgate.values import ChannelId
-from tollgate.wire import ClientTls, Iso8583Wire
+from tollgate.wire import ClientTls, Iso8583Wire, framed, iso8583
 
 SOON_S = 60.0
 ACCOUNT = AcquirerAccount(
@@ -24,6 +27,8 @@ ACCOUNT = AcquirerAccount(
     merchant_name="Jones and Daughters",
     terminal_id="TERM0001",
 )
+BRIEF_S = 0.2
+"""A time-out that is meant to pass."""
 AT = 1_800_000_000_000_000
 
 
@@ -152,3 +157,20 @@ async def write_bytewise(visit: Visit, data: Iterable[int]) -> None:
     for byte in data:
         await visit.write(bytes([byte]))
         await asyncio.sleep(0)
+
+
+async def read_forever(visit: Visit) -> None:
+    while True:
+        await visit.read()
+
+
+async def send(
+    wire: Iso8583Wire, stan: int = 1, timeout_s: float = SOON_S, mti: str = "0100", terminal: str = "TERM0001"
+) -> Message:
+    return codec.decode((await wire.send(make_request(stan, mti, terminal), timeout_s)).body)
+
+
+def limit(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    """Changes limits for the wire alone."""
+    for module in (framed, iso8583):
+        monkeypatch.setattr(module, "LIMITS", replace(LIMITS, **changes))

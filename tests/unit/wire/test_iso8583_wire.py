@@ -1,54 +1,35 @@
-"""The wire to an ISO 8583 host: what never left is told from what was never answered, whatever the host does."""
+"""The wire to an ISO 8583 host: what never left is told from what was never answered."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
-from dataclasses import replace
 from itertools import count
-from typing import Any
 
 import msgspec
 import pytest
 
 from ports import find_free_port
-from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireRequest
 from tollgate.connectors.iso8583 import codec, transcript
 from tollgate.connectors.masking import mask_members
-from tollgate.wire import Forbidden, Iso8583Wire, Silent, Unsent, framed, iso8583
+from tollgate.wire import Forbidden, Silent, Unsent
 from unit.wire.iso8583_hosts import (
+    BRIEF_S,
     SOON_S,
     Visit,
     answer,
     approve_all,
     frame,
     hosting,
+    limit,
     make_request,
     make_wire,
+    read_forever,
+    send,
     wired,
-    write_bytewise,
 )
 
 pytestmark = pytest.mark.anyio
-BRIEF_S = 0.2
-"""A time-out that is meant to pass."""
-
-
-def limit(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
-    for module in (framed, iso8583):
-        monkeypatch.setattr(module, "LIMITS", replace(LIMITS, **changes))
-
-
-async def send(
-    wire: Iso8583Wire, stan: int = 1, timeout_s: float = SOON_S, mti: str = "0100", terminal: str = "TERM0001"
-) -> codec.Message:
-    return codec.decode((await wire.send(make_request(stan, mti, terminal), timeout_s)).body)
-
-
-async def read_forever(visit: Visit) -> None:
-    while True:
-        await visit.read()
 
 
 async def test_the_first_message_connects_and_signs_on_and_later_ones_share_the_connection() -> None:
@@ -63,7 +44,7 @@ async def test_the_first_message_connects_and_signs_on_and_later_ones_share_the_
 
 async def test_an_answer_says_what_it_is_so_that_the_journal_can_mask_it() -> None:
     async with wired(approve_all) as (_, wire):
-        request = msgspec.structs.replace(make_request(1, "0100", "TERM0001"), content_type=transcript.CONTENT_TYPE)
+        request = msgspec.structs.replace(make_request(), content_type=transcript.CONTENT_TYPE)
         reply = await wire.send(request, SOON_S)
 
     assert mask_members(reply.body, reply.content_type)["39 response code"] == "00 (approved)"
@@ -223,103 +204,6 @@ async def test_the_second_of_two_answers_is_dropped(caplog: pytest.LogCaptureFix
         await send(wire, 2)
 
     assert [each.message for each in caplog.records].count("acquirer answered late") == 2
-
-
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        frame(b"HTTP/1.1 400 Bad Request"),
-        frame(b"\xff" * 40),
-        frame(b""),
-        b"\xff\xff" + b"0110" * 10,
-        (LIMITS.iso8583_message_bytes_max + 1).to_bytes(2, "big"),
-    ],
-)
-async def test_garbage_leaves_all_in_flight_silent_and_the_next_message_connects_again(garbage: bytes) -> None:
-    async def answer_garbage(visit: Visit) -> None:
-        if len(visit.host.visits) > 1:
-            await approve_all(visit)
-        for _ in range(3):
-            await visit.read()
-        await visit.write(garbage)
-        await read_forever(visit)
-
-    async with wired(answer_garbage) as (host, wire):
-        ended = await asyncio.gather(*(send(wire, stan) for stan in range(3)), return_exceptions=True)
-        assert [type(each) for each in ended] == [Silent] * 3
-        assert (await send(wire, 4)).fields[39] == "00"
-
-    assert len(host.visits) == 2
-
-
-@pytest.mark.parametrize("is_half", [True, False])
-async def test_a_host_that_closes_leaves_all_in_flight_silent(*, is_half: bool) -> None:
-    async def close_once(visit: Visit) -> None:
-        if len(visit.host.visits) > 1:
-            await approve_all(visit)
-        await visit.read()
-        await visit.read()
-        if is_half:
-            visit.writer.write_eof()
-            await visit.reader.read()
-        else:
-            visit.writer.transport.abort()
-
-    async with wired(close_once) as (host, wire):
-        ended = await asyncio.gather(send(wire, 1), send(wire, 2), return_exceptions=True)
-        assert [type(each) for each in ended] == [Silent, Silent]
-        assert (await send(wire, 3)).fields[39] == "00"
-
-    assert len(host.visits) == 2
-
-
-async def test_an_answer_that_breaks_off_is_silence() -> None:
-    async def break_off(visit: Visit) -> None:
-        await visit.write(answer(await visit.read())[:-5])
-        visit.writer.close()
-
-    async with wired(break_off) as (_host, wire):
-        with pytest.raises(Silent):
-            await send(wire)
-
-
-async def test_one_byte_at_a_time_is_an_answer() -> None:
-    async def answer_slowly(visit: Visit) -> None:
-        while True:
-            await write_bytewise(visit, answer(await visit.read()))
-
-    async with wired(answer_slowly) as (host, wire):
-        for stan in (1, 2):
-            assert (await send(wire, stan)).fields[39] == "00"
-
-    assert len(host.visits) == 1
-
-
-async def test_two_answers_in_one_piece_are_two_answers() -> None:
-    async def answer_together(visit: Visit) -> None:
-        first, second = await visit.read(), await visit.read()
-        await visit.write(answer(first) + answer(second))
-        await read_forever(visit)
-
-    async with wired(answer_together) as (_host, wire):
-        assert len(await asyncio.gather(send(wire, 1), send(wire, 2))) == 2
-
-
-async def test_a_host_that_reads_nothing_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit(monkeypatch, iso8583_write_timeout_s=BRIEF_S)
-    ours, theirs = socket.socketpair()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-    connection = framed.FramedConnection(*await asyncio.open_connection(sock=ours))
-    sends = [
-        connection.send(make_request(stan).body, queue_s=SOON_S, timeout_s=SOON_S)
-        for stan in range(LIMITS.iso8583_in_flight_max)
-    ]
-    faults = await asyncio.gather(*sends, return_exceptions=True)
-    theirs.close()
-
-    # Some were handed to the socket before it was full, and others never.
-    assert {type(each) for each in faults} == {Silent, Unsent}
-    assert not connection.is_open
 
 
 async def test_an_idle_connection_is_kept_by_echoes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ _GARBAGE = b"0110 this is no message"
 
 
 class HostTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command was given."""
+    """The terms that the command was given."""
 
     address: str
     port: int

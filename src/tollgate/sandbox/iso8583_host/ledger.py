@@ -49,14 +49,14 @@ class Entry(msgspec.Struct, kw_only=True):
     root: str
     """The key of the payment whose sums it changes."""
     amount: int
-    """In the smallest unit of the currency."""
+    """The amount in the smallest unit of the currency."""
     currency: str
     response: str = ""
     released: int = 0
     """The rest of an authorization, which a final capture gave back."""
     is_undone: bool = False
     seen: int = 0
-    """How often the request arrived."""
+    """The number of times that the request arrived."""
 
     @property
     def is_effective(self) -> bool:
@@ -74,9 +74,9 @@ class Sums(msgspec.Struct):
     credited: int = 0
     reversed: int = 0
     held: int = 0
-    """What is authorized and neither captured nor released."""
+    """The sum that is authorized and neither captured nor released."""
     earned: int = 0
-    """What was taken, less what was given back or paid out."""
+    """The sum that was taken, less what was given back or paid out."""
 
     def add(self, entry: Entry, original: Kind | None) -> None:
         amount = entry.amount
@@ -161,7 +161,7 @@ class HostLedger:
 
     def _make(self, key: str, message: Message) -> Entry:
         fields = message.fields
-        original = self._find_original_key(message)
+        original = self._get_original_key(message)
         kind = _read_kind(message, has_original=bool(original))
         known = self.entries.get(original)
         # A renewal and a rebill are payments of their own.
@@ -214,7 +214,7 @@ class HostLedger:
             )
             self._insert(blocked, "")
 
-    def _find_original_key(self, message: Message) -> str:
+    def _get_original_key(self, message: Message) -> str:
         named = message.tags.get(Tag.ORIGINAL_KEY, "")
         elements = message.fields.get(90, "")
         if named or not elements:

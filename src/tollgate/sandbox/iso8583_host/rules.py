@@ -15,7 +15,7 @@ from tollgate.connectors.iso8583.codec import Message
 
 
 class Act(StrEnum):
-    """What the host does with a message."""
+    """The behaviour of the host towards a message."""
 
     APPROVE = "approve"
     DECLINE = "decline"
@@ -43,7 +43,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     act: Act
     amount: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    """In the smallest unit of the currency, as element 4 has it."""
+    """The amount in the smallest unit of the currency, as element 4 has it."""
     pan_end: Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")] = ""
     mti: Annotated[tuple[str, ...], msgspec.Meta(max_length=16)] = ()
     stan_modulus: Annotated[int, msgspec.Meta(ge=1)] = 1
