@@ -12,9 +12,8 @@ from tollgate.config import Settings
 from tollgate.contract.answers import Envelope
 from tollgate.docs import routes as docs
 from tollgate.office import routes as office
-from tollgate.operations import approvals, build_number, caches
+from tollgate.operations import approvals, build_number, caches, journal
 from tollgate.operations.app import App
-from tollgate.operations.journal import JournalLines
 from tollgate.payments import checkout, registration, schedule
 from tollgate.store import merchants, opening
 from tollgate.store.database import Database
@@ -46,7 +45,7 @@ class Host(msgspec.Struct, frozen=True):
     """The gateway of the port that serves metrics alone."""
     loop: Loop
     wires: Wires
-    lines: JournalLines
+    lines: journal.JournalLines
 
     async def close(self) -> None:
         logging.getLogger(_LOGS).removeHandler(self.lines)
@@ -115,7 +114,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     proxies = callers.Proxies(settings.trusted_proxy)
     gateway = server.Gateway(app, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
     loop = Loop(app, WORKERS)
-    lines = JournalLines(app.journal, clock.now)
+    lines = journal.JournalLines(app.journal, clock.now)
     logging.getLogger(_LOGS).addHandler(lines)
     return Host(app, gateway, server.Gateway(app, (host.METRICS,), throttles), loop, wires, lines)
 
