@@ -11,7 +11,13 @@ from tollgate.connectors.exchange import WireRequest
 from tollgate.wire import Forbidden, HttpWire, Wires, may_carry_cards
 
 REQUEST = WireRequest(path="/payments", body=b"{}", key="k")
-PLAIN_LOOPBACK = ("http://127.0.0.1:8080", "http://127.9.9.9/pay", "http://[::1]:8080", "HTTP://127.0.0.1")
+PLAIN_LOOPBACK = (
+    "http://127.0.0.1:8080",
+    "http://127.9.9.9/pay",
+    "http://[::1]:8080",
+    "HTTP://127.0.0.1",
+    "tcp://127.0.0.1:8583",
+)
 PLAIN = (
     "http://acquirer.example",
     "http://10.0.0.5",
@@ -28,13 +34,23 @@ PLAIN = (
     "127.0.0.1:8080",
     "//acquirer.example",
     "http://[::1",
+    "tcp://acquirer.example:8583",
+    "tcp://localhost:8583",
     "",
 )
 
 
-@pytest.mark.parametrize("url", ["https://acquirer.example", "https://10.0.0.5:8443/pay", "HTTPS://acquirer.example"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://acquirer.example",
+        "https://10.0.0.5:8443/pay",
+        "HTTPS://acquirer.example",
+        "tls://acquirer.example:8583",
+    ],
+)
 @pytest.mark.parametrize("allows", [True, False])
-def test_https_is_taken_everywhere(url: str, *, allows: bool) -> None:
+def test_tls_is_taken_everywhere(url: str, *, allows: bool) -> None:
     assert may_carry_cards(url, is_live=True, allows_plain_loopback=allows)
 
 
