@@ -115,12 +115,14 @@ class Iso8583Wire:
         return await asyncio.shield(self._opening)
 
     def _note_opened(self, opening: asyncio.Task[FramedConnection]) -> None:
-        if self._opening is not opening:
-            return
-        self._opening = None
-        if not opening.cancelled() and opening.exception() is None:
-            self._connection = opening.result()
-            self._keeping = asyncio.get_running_loop().create_task(self._keep_alive(self._connection))
+        connection = None if opening.cancelled() or opening.exception() else opening.result()
+        if self._opening is opening:
+            self._opening = None
+            self._connection = connection
+            if connection is not None:
+                self._keeping = asyncio.get_running_loop().create_task(self._keep_alive(connection))
+        elif connection is not None:
+            connection.close("the wire was closed while it connected")
 
     async def _open(self) -> FramedConnection:
         loop = asyncio.get_running_loop()
