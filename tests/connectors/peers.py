@@ -13,6 +13,7 @@ from _pytest.mark import ParameterSet
 from msgspec.structs import replace
 
 from connectors.driving import CASES, PeerRow
+from connectors.iso8583_peer import HostPeer
 from connectors.json_peers import LedgerPeer, QueuePeer
 from connectors.stripe_peer import StripePeer
 from tollgate.catalog.connectors import ConnectorName
@@ -71,6 +72,12 @@ PEERS: Mapping[str, PeerRow] = {
     ConnectorName.REDIRECT: PeerRow(CONNECTORS[ConnectorName.REDIRECT], lambda _store: LedgerPeer(), _WALLET_ORDER),
     ConnectorName.SEPA: PeerRow(
         CONNECTORS[ConnectorName.SEPA], QueuePeer, _BANK_ORDER, currencies=("EUR",), holds=False
+    ),
+    ConnectorName.ISO8583: PeerRow(
+        CONNECTORS[ConnectorName.ISO8583],
+        lambda _store: HostPeer(),
+        CARD_ORDER,
+        make_account(ConnectorName.ISO8583, secrets={"key-encryption-key": Secret("0F" * 16)}),
     ),
     ConnectorName.STRIPE: PeerRow(
         CONNECTORS[ConnectorName.STRIPE],
