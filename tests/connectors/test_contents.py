@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from connectors.driving import AMOUNT, APPROVED_CODE, CASES, NOW, Chain, Fault, Step, fall_silent
-from connectors.peers import CARD_NUMBER, CVV, IBAN, PEERS, TAKEN
+from connectors.peers import PEERS, TAKEN
+from connectors.samples import CARD_NUMBER, CVV, IBAN
 from tollgate.connectors.exchange import WireRequest
 from tollgate.operations.caches import MerchantCache
 from tollgate.operations.journal import Journal

@@ -27,7 +27,8 @@ REMOTE = [name for name in PEERS if name != ConnectorName.SEPA]
 
 def get_scheme(name: str) -> str:
     """Returns the plain scheme of a connector's addresses; providers of pages are reached over HTTP."""
-    return "tcp" if "tcp" in ACQUIRER_CONNECTORS.get(ConnectorName(name), ()) else "http"
+    account = PEERS[name].account
+    return "tcp" if account is not None and "tcp" in ACQUIRER_CONNECTORS[account.connector] else "http"
 
 
 def choose_row(name: str) -> PeerRow:
