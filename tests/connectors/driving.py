@@ -5,16 +5,16 @@ What must hold after each run is in the tests; the acquirers are in `peers`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from hashlib import blake2b
 from itertools import count, pairwise
-from typing import Protocol
 
 from msgspec.structs import replace
 
+from connectors.cases import AMOUNT, Case, Position, Step, choose_word
+from connectors.faults import Fault, FaultyWire, Peer
 from tollgate.catalog import codes
 from tollgate.connectors.exchange import AcquirerAccount, Connector, Exchange, Original, WireReply, WireRequest
 from tollgate.connectors.table import ConnectorRow
@@ -23,61 +23,16 @@ from tollgate.operations.dispatch import dispatch
 from tollgate.payments import chain
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.completion import complete
-from tollgate.payments.following import INCREMENTAL_PRACTICE, choose_following
 from tollgate.payments.order import Order, TestMode
 from tollgate.payments.payment import DECIDED, OPEN_STATES, Outcome, Payment, RecoveryTask, State, Verdict
 from tollgate.store.database import Database
 from tollgate.values import DAY, SECOND, ChannelId, MerchantId, Money, PaymentId, to_instant
-from tollgate.wire import Silent, Unsent
 
 APPROVED_CODE = codes.SUCCEEDED_EXTERNAL_TEST
 NOW = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))
 TIMEOUT_S = 60.0
 TRIES_MAX = 5
 """A recovery task that meets no fault is done after this many tries; most need one."""
-MESSAGES_MAX = 50
-"""No exchange with a peer of these tests takes more messages; one that does would never end."""
-AMOUNT = 10_000
-"""The amount of a first payment, in hundredths. Peers may decline amounts with other cents."""
-
-
-@dataclass(frozen=True)
-class Position:
-    """The money that a peer holds and has taken, of all payments together, in minor units.
-
-    What it gave back or paid out is subtracted.
-    """
-
-    held: int = 0
-    taken: int = 0
-
-    def __sub__(self, other: Position) -> Position:
-        return Position(self.held - other.held, self.taken - other.taken)
-
-
-class Peer(Protocol):
-    """An acquirer on the other side of the wire, with a ledger of its own."""
-
-    declines: bool
-    """Whether it declines requests that would move money."""
-
-    async def answer(self, request: WireRequest) -> WireReply:
-        """Acts and answers, as a healthy acquirer does."""
-        ...
-
-    async def read_position(self) -> Position: ...
-
-    def decide_waiting(self) -> None:
-        """Decides what was answered as waiting."""
-        ...
-
-    def alter_amount(self, reply: WireReply) -> WireReply | None:
-        """Returns the answer with another amount; None where this answer contains none."""
-        ...
-
-    def names_payment(self, reply: WireReply) -> bool:
-        """Tells whether an answer names its payment, so that it cannot be taken for the answer to another."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -113,150 +68,6 @@ class PeerRow:
     def takes_steps(self, steps: tuple[Step, ...]) -> bool:
         words = (choose_word(step, before) for before, step in pairwise(steps))
         return self.takes.issuperset(step.payment_type for step in steps[:1]) and self.words.issuperset(words)
-
-
-@dataclass(frozen=True)
-class Step:
-    """A payment. All but the first follow the one before."""
-
-    payment_type: str
-    percent: int = 100
-    """The amount, as a part of that of the first payment."""
-    practice: str | None = None
-
-
-@dataclass(frozen=True)
-class Case:
-    """Payments that follow each other, and the position of the peer, in percent, before and after the last of them."""
-
-    steps: tuple[Step, ...]
-    after: Position
-    before: Position = Position()
-
-    @property
-    def name(self) -> str:
-        return "-".join(step.practice or step.payment_type for step in self.steps)
-
-
-def choose_word(step: Step, before: Step) -> str:
-    following = choose_following(step.payment_type, before.payment_type, step.practice)
-    assert following is not None
-    assert following.wire_word is not None
-    return following.wire_word
-
-
-_PA, _DB, _CP = Step("PA"), Step("DB"), Step("CP")
-_HELD, _TAKEN = Position(held=100), Position(taken=100)
-_MORE = Step("PA", 40, INCREMENTAL_PRACTICE)
-_AGAIN = Step("PA", 80, "REAUTHORIZATION")
-
-CASES: Mapping[str, Case] = {
-    case.name: case
-    for case in (
-        Case((_PA,), _HELD),
-        Case((_DB,), _TAKEN),
-        Case((Step("PA.CP"),), _TAKEN),
-        Case((Step("CD"),), Position(taken=-100)),
-        Case((_PA, _CP), _TAKEN, _HELD),
-        Case((_PA, Step("RV")), Position(), _HELD),
-        Case((_DB, Step("RV")), Position(), _TAKEN),
-        Case((_DB, Step("RF", 40)), Position(taken=60), _TAKEN),
-        Case((_PA, _CP, Step("RF", 40)), Position(taken=60), _TAKEN),
-        Case((_PA, _CP, Step("RV")), Position(), _TAKEN),
-        Case((_DB, Step("RB", 40)), Position(taken=140), _TAKEN),
-        Case((_DB, Step("RB", 40), Step("RF", 40)), _TAKEN, Position(taken=140)),
-        Case((_PA, _MORE), Position(held=140), _HELD),
-        Case((_PA, _AGAIN), Position(held=180), _HELD),
-    )
-}
-
-
-class Fault(StrEnum):
-    """A fault of the wire or the acquirer, at one message."""
-
-    LOST = "the request is lost"
-    LATE = "the request arrives when everything is over"
-    UNANSWERED = "the answer is lost"
-    UNSENT = "the request cannot be sent"
-    EMPTY = "an empty answer"
-    NOISE = "an answer of noise"
-    CUT = "half an answer"
-    DOUBLED = "an answer that begins again"
-    DEEP = "an answer without an end of its brackets"
-    PAGE = "a page of a proxy"
-    FAILED = "an answer with the status of a failure"
-    ECHO = "the request as its own answer"
-    AMOUNT = "an answer with another amount"
-    FOREIGN = "the answer to another payment"
-
-
-_ALTERATIONS: Mapping[Fault, Callable[[WireRequest, WireReply], WireReply]] = {
-    Fault.EMPTY: lambda _request, reply: WireReply(reply.status, b""),
-    Fault.NOISE: lambda _request, reply: WireReply(reply.status, bytes(range(256))),
-    Fault.CUT: lambda _request, reply: WireReply(reply.status, reply.body[: len(reply.body) // 2]),
-    Fault.DOUBLED: lambda _request, reply: WireReply(reply.status, reply.body * 2),
-    Fault.DEEP: lambda _request, reply: WireReply(reply.status, b"[" * 100_000),
-    Fault.PAGE: lambda _request, _reply: WireReply(200, b"<html><body>Bad gateway</body></html>"),
-    Fault.FAILED: lambda _request, reply: WireReply(502, reply.body),
-    Fault.ECHO: lambda request, reply: WireReply(reply.status, request.body),
-}
-
-
-class FaultyWire:
-    """Carries requests to a peer, and fails at one message of an exchange, or at all of them."""
-
-    def __init__(self, peer: Peer) -> None:
-        self._peer = peer
-        self.begin()
-        self.late: list[WireRequest] = []
-        """The requests that are still under way."""
-        self.foreign: list[WireReply] = []
-        """The answers to the same messages about another payment."""
-
-    def begin(self, fault: Fault | None = None, at: int | None = None, *, is_doubled: bool = False) -> None:
-        """Begins an exchange. at: the number of the message with the fault; None for all messages."""
-        self._fault, self._at, self._is_doubled = fault, at, is_doubled
-        self.sent: list[WireRequest] = []
-        self.replies: list[WireReply] = []
-        self.is_hit = False
-        """Whether the fault happened."""
-
-    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        assert timeout_s > 0
-        fault = self._fault if self._at in (None, len(self.sent)) else None
-        if fault is Fault.UNSENT:
-            self.is_hit = True
-            raise Unsent
-        self.sent.append(request)
-        assert len(self.sent) <= MESSAGES_MAX, f"the exchange does not end: {request.method} {request.path}"
-        if fault in (Fault.LOST, Fault.LATE):
-            self.is_hit = True
-            self.late += [request] if fault is Fault.LATE else []
-            raise Silent
-        reply = await self._peer.answer(request)
-        if self._is_doubled:
-            reply = await self._peer.answer(request)
-        self.replies.append(reply)
-        return reply if fault is None else self._alter(fault, request, reply)
-
-    def _alter(self, fault: Fault, request: WireRequest, reply: WireReply) -> WireReply:
-        altered: WireReply | None
-        if fault is Fault.UNANSWERED:
-            self.is_hit = True
-            raise Silent
-        if fault is Fault.AMOUNT:
-            altered = self._peer.alter_amount(reply)
-        elif fault is Fault.FOREIGN:
-            altered = next(filter(self._peer.names_payment, self.foreign[len(self.sent) - 1 : len(self.sent)]), None)
-        else:
-            altered = _ALTERATIONS[fault](request, reply)
-        self.is_hit = altered is not None
-        return reply if altered is None else altered
-
-    async def deliver_late(self) -> None:
-        """Lets the requests arrive that are under way; nobody waits for their answers any more."""
-        while self.late:
-            await self._peer.answer(self.late.pop(0))
 
 
 _TERMS = chain.Terms(now=NOW, authorization_lifetime=7 * DAY, captures_max=10, rebills_max=10)

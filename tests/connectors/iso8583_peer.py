@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connectors.driving import Position
+from connectors.cases import Position
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.connectors.iso8583 import codec
 from tollgate.connectors.iso8583.codec import Message

@@ -13,7 +13,8 @@ import msgspec
 from acquirer_ledger import Entry, Fate, Ledger
 from acquirer_sessions import OPEN, Session, Sessions
 from acquirer_sessions import PATHS as SESSION_PATHS
-from connectors.driving import NOW, Position, make_payment_id
+from connectors.cases import Position
+from connectors.driving import NOW, make_payment_id
 from tollgate.connectors import redirect, sepa
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.operations.sepa_queue import SepaQueue

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import pytest
 from _pytest.mark import ParameterSet
 
-from connectors.driving import CASES, PeerRow
+from connectors.cases import CASES
+from connectors.driving import PeerRow
 from connectors.iso8583_peer import HostPeer
 from connectors.json_peers import LedgerPeer, QueuePeer
 from connectors.samples import BANK_ORDER, CARD_ORDER, WALLET_ORDER, make_account

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from enum import StrEnum
 
-from connectors.driving import Peer
+from connectors.faults import Peer
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.connectors.iso8583 import codec, network
 from tollgate.wire import Wire

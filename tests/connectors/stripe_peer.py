@@ -11,7 +11,8 @@ from itertools import count
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from connectors.driving import NOW, Position
+from connectors.cases import Position
+from connectors.driving import NOW
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.values import SECOND
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.driving import APPROVED_CODE, CASES, Case, Chain, Fault, PeerRow, Position, fall_silent
+from connectors.cases import CASES, Case, Position
+from connectors.driving import APPROVED_CODE, Chain, PeerRow, fall_silent
+from connectors.faults import Fault
 from connectors.peers import PEERS, TAKEN, UNTAKEN
 from tollgate.catalog.results import RESULTS, is_success
 from tollgate.connectors.exchange import WireReply

@@ -8,7 +8,9 @@ import os
 import pytest
 from msgspec.structs import replace
 
-from connectors.driving import AMOUNT, APPROVED_CODE, CASES, NOW, Chain, Fault, Step, fall_silent
+from connectors.cases import AMOUNT, CASES, Step
+from connectors.driving import APPROVED_CODE, NOW, Chain, fall_silent
+from connectors.faults import Fault
 from connectors.peers import PEERS, TAKEN
 from connectors.samples import CARD_NUMBER, CVV, IBAN
 from tollgate.connectors.exchange import WireRequest

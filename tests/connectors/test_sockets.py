@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from connectors.driving import CASES, Chain, PeerRow, Position
+from connectors.cases import CASES, Position
+from connectors.driving import Chain, PeerRow
 from connectors.peers import PEERS
 from connectors.serving import UNHEARD, Manner, PeerServer, RemotePeer
 from ports import find_free_port
