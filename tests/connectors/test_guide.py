@@ -7,6 +7,7 @@ import re
 from connectors.peers import PEERS
 from connectors.template import TEMPLATE, TEXT
 from tollgate.catalog.connectors import ACQUIRER_CONNECTORS
+from tollgate.connectors import acquiring, card
 from tollgate.connectors.table import CONNECTORS
 from tollgate.docs import texts
 
@@ -43,3 +44,18 @@ def test_the_guide_names_the_addresses_and_secrets_of_each_acquirer() -> None:
     assert {name: find_words(cells[1]) for name, cells in documented.items()} == {
         name: {*CONNECTORS[name].secrets} for name in ACQUIRER_CONNECTORS
     }
+
+
+def test_the_guide_names_every_member_of_the_json_protocol() -> None:
+    reference = (texts.ROOT / TEXT).read_text("utf-8").partition("## The JSON protocol")[2]
+    members = {
+        name
+        for struct in (
+            card.ChargeMessage, card.CardMessage, card.TokenMessage,
+            acquiring.FollowUpMessage, acquiring.KeyMessage, acquiring.AcquirerReply,
+        )
+        for name in struct.__struct_fields__
+    }  # fmt: skip
+
+    # Only simulators answer a result code.
+    assert {name for name in members if f"`{name}`" not in reference} == {"result_code"}
