@@ -30,6 +30,8 @@ _BY_MERCHANT = "MIT"
 _FIRST_OF_SERIES = "INITIAL"
 _UNPAID = {"requires_payment_method": 1, "requires_confirmation": 2, "canceled": 3}
 """The states in which an intent took no money. Where a payment has several, the lowest number decides."""
+_OTHER_UNITS = frozenset({"ISK", "MGA", "UGX"})
+"""The currencies whose amounts this API writes with other decimals than ISO 4217."""
 _CANCELLABLE = frozenset({"requires_payment_method", "requires_confirmation", "requires_action", "requires_capture"})
 
 
@@ -103,6 +105,8 @@ class StripeConnector:
         direction = PAYMENT_TYPES[order.payment_type].direction
         if direction is Direction.GIVE:
             return verdicts.NOT_SUPPORTED
+        if order.money.currency in _OTHER_UNITS:
+            return verdicts.CURRENCY_NOT_SUPPORTED
         standing = order.details.standing_instruction
         sale = Sale(
             attempt,

@@ -105,6 +105,7 @@ _TOO_MANY_STATUS = 429
 UNSENT = Verdict(outcome=Outcome.UNSENT, code=codes.ACQUIRER_UNREACHABLE)
 MISUNDERSTOOD = Verdict(outcome=Outcome.UNSENT, code=_MISUNDERSTOOD)
 NOT_SUPPORTED = Verdict(outcome=Outcome.DECLINED, code=codes.TYPE_NOT_SUPPORTED)
+CURRENCY_NOT_SUPPORTED = Verdict(outcome=Outcome.DECLINED, code=codes.CURRENCY_NOT_CONFIGURED)
 ACCOUNT_NOT_SUPPORTED = Verdict(outcome=Outcome.DECLINED, code=codes.METHOD_UNAVAILABLE)
 ACCOUNT_ERASED = Verdict(outcome=Outcome.DECLINED, code=codes.ACCOUNT_ERASED)
 NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)
