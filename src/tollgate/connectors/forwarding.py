@@ -17,6 +17,8 @@ from tollgate.catalog.parameters.row import Use, to_snake_case
 from tollgate.catalog.series import translate_older
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment
+from tollgate.payments.splits import Split
+from tollgate.values import render_hundredths
 
 _NAMES_BY_MEMBER = {to_snake_case(row.name.removeprefix("threeDSecure.")): row.name for row in THREE_D_SECURE}
 _ROW_NUMBERS = {name: number for number, name in enumerate(names.PARAMETERS)}
@@ -63,6 +65,9 @@ def list_follow_up_values(attempt: Payment, first: Payment) -> Mapping[str, str]
     Items of a list come from one request: those of the follow-up, if it has any of the same group.
     """
     own = translate_older(attempt.echo)
+    if attempt.split and "marketPlace" not in map(names.first_word, own):
+        # The merchant named no sellers, and the shares were made in proportion; the acquirer pays the sellers by them.
+        own = {**own, **_name_shares(attempt.split)}
     words = frozenset(map(names.first_word, own))
     inherited = {
         name: text
@@ -70,6 +75,14 @@ def list_follow_up_values(attempt: Payment, first: Payment) -> Mapping[str, str]
         if _is_chained(name) and not ("[" in name and names.first_word(name) in words)
     }
     return _drop_unneeded({**inherited, **own} if inherited else own, attempt.brand)
+
+
+def _name_shares(split: Split) -> Mapping[str, str]:
+    named: dict[str, str] = {}
+    for place, share in enumerate(split):
+        named[f"marketPlace.sellers[{place}].id"] = share.seller_id
+        named[f"marketPlace.sellers[{place}].amount"] = render_hundredths(share.amount)
+    return named
 
 
 @lru_cache(names.NAMES_KEPT)

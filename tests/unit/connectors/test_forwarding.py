@@ -16,6 +16,7 @@ from tollgate.connectors import acquiring, card, redirect
 from tollgate.connectors.exchange import encode_message
 from tollgate.connectors.forwarding import collect, list_follow_up_values, list_order_values
 from tollgate.payments.order import Authentication, Details
+from tollgate.payments.splits import Share
 from tollgate.values import Money
 from unit.connectors.samples import CAPTURE, ORDER
 
@@ -249,6 +250,20 @@ def test_a_follow_up_overrules_the_first_payment_and_lists_are_not_mixed() -> No
     }
     assert describe_capture({"airline.passengers[0].name": "Joe"}, first) == {
         "airline": {"agent_code": "A", "passengers": [{"name": "Joe"}]}
+    }
+
+
+def test_a_follow_up_names_the_shares_that_were_made_for_it() -> None:
+    first = replace(CAPTURE, echo={"marketPlace.sellers[0].id": "S-1", "marketPlace.sellers[0].amount": "92.00"})
+    split = (Share("S-1", 3333), Share("S-2", 667))
+
+    values = list_follow_up_values(replace(CAPTURE, split=split, echo={}), first)
+
+    assert values == {
+        "marketPlace.sellers[0].id": "S-1",
+        "marketPlace.sellers[0].amount": "33.33",
+        "marketPlace.sellers[1].id": "S-2",
+        "marketPlace.sellers[1].amount": "6.67",
     }
 
 
