@@ -85,7 +85,7 @@ def _make_token(token: TokenAccount) -> TokenMessage:
     )
 
 
-def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
+def charge(order: Order, attempt: Payment, approved_code: str, **_: object) -> Exchange:
     """Authorizes, debits or credits a card."""
     request = make_request(CHARGES, make_charge(order, attempt.id), attempt.id, order.simulator_overrides)
     return acquiring.perform(acquiring.ACQUIRER, request, approved_code, attempt.money)

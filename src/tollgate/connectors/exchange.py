@@ -93,7 +93,8 @@ class Original(msgspec.Struct, frozen=True, kw_only=True):
 class Connector(Protocol):
     """A protocol that moves money: a module with these functions, or an object made for an acquirer account.
 
-    The id of an attempt is the key of its message.
+    The id of an attempt is the key of its message. A connector may take keywords that its protocol has no use for as
+    `**_: object`.
     """
 
     def charge(self, order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:
@@ -126,5 +127,5 @@ class Connector(Protocol):
     def reverse(self, original: Original) -> Exchange:
         """Undoes a charge whose outcome is unknown."""
 
-    def inquire(self, original: Original, approved_code: str) -> Exchange:
+    def inquire(self, original: Original, approved_code: str, /) -> Exchange:
         """Asks for the outcome of a charge."""

@@ -12,7 +12,7 @@ import msgspec
 
 from tollgate.catalog import codes, payment_types
 from tollgate.connectors import acquiring
-from tollgate.connectors.exchange import Exchange, Original, WireRequest, make_request
+from tollgate.connectors.exchange import Exchange, WireRequest, make_request
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.order import Order, Sequence
 from tollgate.payments.payment import Outcome, Payment, Verdict
@@ -178,7 +178,7 @@ reverse = partial(acquiring.reverse, QUEUE)
 inquire = partial(acquiring.inquire, QUEUE)
 
 
-def charge(order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
+def charge(order: Order, attempt: Payment, approved_code: str, **_: object) -> Exchange:
     """Debits or credits an account, or notes its mandate."""
     request = _compose(make_charge(order, attempt.id), order.simulator_overrides)
     return acquiring.perform(QUEUE, request, approved_code, attempt.money)
@@ -189,9 +189,8 @@ def follow_up(
     action: str,
     approved_code: str,
     *,
-    original: Original,  # noqa: ARG001, the queue has it under its key
-    is_final: bool = False,  # noqa: ARG001, the queue counts nothing
     simulator_overrides: Mapping[str, str] = {},
+    **_: object,
 ) -> Exchange:
     """Debits or credits the account of the first payment again, or cancels an instruction that no file has."""
     request = _compose(make_follow_up(attempt, action), simulator_overrides)
@@ -203,9 +202,8 @@ def repeat(
     action: str,
     approved_code: str,
     *,
-    original: Original,  # noqa: ARG001, the queue has it under its key
-    is_final: bool = False,  # noqa: ARG001, the queue counts nothing
     was_accepted: bool = False,
+    **_: object,
 ) -> Exchange:
     """Finishes a follow-up that stayed silent."""
     request = _compose(make_follow_up(attempt, action), {})

@@ -3,7 +3,7 @@
 How messages are built is in `messages`; length headers, authentication codes and time-outs belong to the wire.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from tollgate.catalog import codes
@@ -43,7 +43,7 @@ class Iso8583Connector:
     def __init__(self, account: AcquirerAccount) -> None:
         self._account = account
 
-    def charge(self, order: Order, attempt: Payment, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG002, no page
+    def charge(self, order: Order, attempt: Payment, approved_code: str, **_: object) -> Exchange:
         """Authorizes, sells or credits."""
         return _begin(partial(messages.make_charge, self._account, order, attempt), attempt.id, approved_code)
 
@@ -55,7 +55,7 @@ class Iso8583Connector:
         *,
         original: Original,
         is_final: bool = False,
-        simulator_overrides: Mapping[str, str] = {},  # noqa: ARG002, a host has no overrides
+        **_: object,
     ) -> Exchange:
         """Captures, refunds, reverses, rebills, raises or renews an earlier payment."""
         make_message = partial(messages.make_follow_up, self._account, attempt, action, original, is_final=is_final)
@@ -69,7 +69,7 @@ class Iso8583Connector:
         *,
         original: Original,
         is_final: bool = False,
-        was_accepted: bool = False,  # noqa: ARG002, a host decides at once
+        **_: object,
     ) -> Exchange:
         """Sends a follow-up again as a repeat: the host does it once, and answers what it did."""
         message = messages.make_follow_up(self._account, attempt, action, original, is_final=is_final)
@@ -92,7 +92,7 @@ class Iso8583Connector:
                 break
         return SILENT
 
-    def inquire(self, original: Original, approved_code: str) -> Exchange:  # noqa: ARG002, it never ends in success
+    def inquire(self, original: Original, _approved_code: str) -> Exchange:
         """Ends a credit whose outcome is unknown.
 
         ISO 8583 has no question for the outcome of a request, so the credit is undone. A confirmed reversal means that

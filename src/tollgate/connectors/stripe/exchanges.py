@@ -93,14 +93,7 @@ class StripeConnector:
     def api(self) -> Api:
         return Api(self.account)
 
-    def charge(
-        self,
-        order: Order,
-        attempt: Payment,
-        approved_code: str,
-        *,
-        back_url: str = "",  # noqa: ARG002, the processor shows no page
-    ) -> Exchange:
+    def charge(self, order: Order, attempt: Payment, approved_code: str, **_: object) -> Exchange:
         """Authorizes or debits a card. A payout without a reference is not part of this API."""
         direction = PAYMENT_TYPES[order.payment_type].direction
         if direction is Direction.GIVE:
@@ -125,8 +118,7 @@ class StripeConnector:
         approved_code: str,
         *,
         original: Original,
-        is_final: bool = False,  # noqa: ARG002, the processor captures once
-        simulator_overrides: Mapping[str, str] = {},  # noqa: ARG002, no simulator speaks this protocol
+        **_: object,
     ) -> Exchange:
         """Captures, refunds, reverses or rebills. Increments and renewals are not part of this connector."""
         if action not in _SENT:
@@ -149,8 +141,8 @@ class StripeConnector:
         approved_code: str,
         *,
         original: Original,
-        is_final: bool = False,  # noqa: ARG002, the processor captures once
         was_accepted: bool = False,
+        **_: object,
     ) -> Exchange:
         """Looks for a follow-up that stayed silent, and sends it again where it was never seen."""
         if action not in _SENT:
