@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 
 import msgspec
@@ -79,11 +80,10 @@ ORIGINAL = Original(payment=start("PA"), first=start("PA"))
 
 EXCHANGES: dict[str, Callable[[], Exchange]] = {
     **{
-        f"charge {first}": lambda first=first: card.charge(make_order(first), start(first), APPROVED_CODE)  # type: ignore[misc]
-        for first in FIRST_KINDS
+        f"charge {first}": partial(card.charge, make_order(first), start(first), APPROVED_CODE) for first in FIRST_KINDS
     },
     **{
-        word: lambda word=word: card.follow_up(start("CP"), word, APPROVED_CODE, original=ORIGINAL)  # type: ignore[misc]
+        word: partial(card.follow_up, start("CP"), word, APPROVED_CODE, original=ORIGINAL)
         for word in sorted(acquiring.FOLLOW_UP_TYPES)
     },
     "reverse": lambda: card.reverse(ORIGINAL),
