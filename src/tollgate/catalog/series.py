@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 
+FIRST, REPEATED = "INITIAL", "REPEATED"
+"""The modes of a payment of a series."""
+BY_SHOPPER, BY_MERCHANT = "CIT", "MIT"
+"""The sources of a payment: the shopper is present, or agreed to it earlier."""
+
 _MODE, _SOURCE, _TYPE = "standingInstruction.mode", "standingInstruction.source", "standingInstruction.type"
 
 OLDER_WORDS: Mapping[str, Mapping[str, str]] = {
-    "INITIAL": {_MODE: "INITIAL", _SOURCE: "CIT", _TYPE: "RECURRING"},
-    "REPEATED": {_MODE: "REPEATED", _SOURCE: "MIT", _TYPE: "RECURRING"},
+    "INITIAL": {_MODE: FIRST, _SOURCE: BY_SHOPPER, _TYPE: "RECURRING"},
+    "REPEATED": {_MODE: REPEATED, _SOURCE: BY_MERCHANT, _TYPE: "RECURRING"},
     # The shopper is present and chooses a stored card.
-    "REGISTRATION_BASED": {_MODE: "REPEATED", _SOURCE: "CIT", _TYPE: "UNSCHEDULED"},
+    "REGISTRATION_BASED": {_MODE: REPEATED, _SOURCE: BY_SHOPPER, _TYPE: "UNSCHEDULED"},
 }
 """The values of `recurringType`, and what they mean."""
 

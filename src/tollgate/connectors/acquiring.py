@@ -66,6 +66,10 @@ class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     authorization_code: ShortText = ""
     reference: ShortText = ""
     scheme_transaction_id: ShortText = ""
+    cvv_response: ShortText = ""
+    """The issuer's letter for the CVV: M matches, N does not, P not checked, S not sent, U unknown."""
+    avs_response: ShortText = ""
+    """The issuer's letter for the address: F matches, A only the street, Z only the postcode, N neither, U unknown."""
     institute: ShortText = ""
     result_code: ShortText = ""
     """A simulator sets it, if a test asked for a particular result code."""
@@ -84,6 +88,17 @@ def to_minor_units(money: Money) -> int:
     if rest:
         raise ValueError(f"{money.currency} has no such fraction")
     return units
+
+
+def read_minor_units(units: int, currency: str) -> Money | None:
+    """Reads a positive amount; None where it cannot be written in hundredths, or the currency is unknown."""
+    row = CURRENCIES.get(currency)
+    if row is None or units <= 0:
+        return None
+    if row.exponent <= 2:
+        return Money(units * int(10 ** (2 - row.exponent)), currency)
+    hundredths, rest = divmod(units, int(10 ** (row.exponent - 2)))
+    return None if rest else Money(hundredths, currency)
 
 
 def reveal(secret: Secret | None) -> str | None:
@@ -209,7 +224,8 @@ FORCED_CODE = "forceResultCode"
 """The override by which a test asks the simulator for a result."""
 
 SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
-_NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)
+NOT_EXECUTED = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)
+"""The acquirer never saw the request, or has undone it, and does not execute it later."""
 
 _Reply = TypeVar("_Reply", bound=AcquirerReply)
 
@@ -285,7 +301,7 @@ def inquire(dialect: Dialect[_Reply], original: Original, approved_code: str) ->
     reply = _read(dialect, answer, key, original.payment.money)
     if reply is None:
         return SILENT
-    return _NOT_FOUND if reply.status == "unknown" else dialect.read_verdict(reply, approved_code)
+    return NOT_EXECUTED if reply.status == "unknown" else dialect.read_verdict(reply, approved_code)
 
 
 def follow_up(
@@ -356,6 +372,8 @@ def describe(reply: AcquirerReply) -> dict[str, str]:
         ("ConnectorTxID3", reply.scheme_transaction_id),
         ("AcquirerResponse", reply.response_code),
         ("CardholderInitiatedTransactionID", reply.scheme_transaction_id),
+        ("cvvResponse", reply.cvv_response),
+        ("avsResponse", reply.avs_response),
     ):
         if value:
             details[name] = value

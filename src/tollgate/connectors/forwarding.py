@@ -25,6 +25,9 @@ _ROW_NUMBERS = {name: number for number, name in enumerate(names.PARAMETERS)}
 _IF_NEEDED = frozenset(row.name for row in names.PARAMETERS.values() if Use.IF_NEEDED in row.use)
 
 
+_MAIL_ORDERS = frozenset({"MO", "TO", "MOTO"})
+
+
 class Place(NamedTuple):
     row_number: int
     """The number of the parameter's row."""
@@ -112,3 +115,8 @@ def collect(connector: ConnectorName, values: Mapping[str, str]) -> dict[str, st
         before = collected.get(place.text)
         collected[place.text] = text if before is None else f"{before} {text}"
     return collected
+
+
+def is_mail_order(category: str) -> bool:
+    """Tells whether an order came by mail or telephone, by its `transactionCategory`."""
+    return category.upper() in _MAIL_ORDERS

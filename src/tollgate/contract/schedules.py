@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tollgate.catalog import codes
+from tollgate.catalog import codes, series
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
@@ -33,8 +33,8 @@ _NOT_CARRIED = WORDS[Use.ONE_PAYMENT] | WORDS[Use.ACCOUNT] | WORDS[Use.WALLET]
 """The payments of a schedule charge a stored account, and repeat nothing that was meant for one payment."""
 
 _SERIES: Mapping[str, str] = {
-    "standingInstruction.mode": "REPEATED",
-    "standingInstruction.source": "MIT",
+    "standingInstruction.mode": series.REPEATED,
+    "standingInstruction.source": series.BY_MERCHANT,
     "standingInstruction.type": "RECURRING",
 }
 """The standing instruction of a schedule's payments, unless the merchant sent another."""

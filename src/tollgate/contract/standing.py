@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 import msgspec
 
 from tollgate.catalog import codes
+from tollgate.catalog.series import BY_MERCHANT, FIRST, REPEATED
 from tollgate.payments.accounts import CardAccount, Instrument, TokenAccount
 from tollgate.payments.order import Sequence, StandingInstruction
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import InitialPayment, RegisteredAccount
 from tollgate.values import Money, read_hundredths, to_datetime, to_instant
 
-BY_MERCHANT = "MIT"
-_FIRST, _LATER, _PICKED = "INITIAL", "REPEATED", "REGISTRATION_BASED"
+_PICKED = "REGISTRATION_BASED"
 _REFERENCE = "standingInstruction.initialTransactionId"
 _MIGRATED_TYPE = "recurringMigration.paymentType"
 _MIGRATED_AMOUNT, _MIGRATED_TIME = "recurringMigration.amount", "recurringMigration.requestTimestamp"
@@ -32,12 +32,12 @@ def is_by_merchant(values: Mapping[str, str]) -> bool:
     if source is not None:
         return source == BY_MERCHANT
     mode = values.get("standingInstruction.mode")
-    return values.get("recurringType") == _LATER and mode in (None, _LATER)
+    return values.get("recurringType") == REPEATED and mode in (None, REPEATED)
 
 
 def begins_series(values: Mapping[str, str]) -> bool:
     """Returns True for the first payment of a series; only a shopper can agree to one, not the merchant alone."""
-    return _find_mode(values) == _FIRST and not is_by_merchant(values)
+    return _find_mode(values) == FIRST and not is_by_merchant(values)
 
 
 def _find_mode(values: Mapping[str, str]) -> str | None:
@@ -99,7 +99,7 @@ def select_series_fields(values: Mapping[str, str], on_file: RegisteredAccount |
     """
     if on_file is None or on_file.registration.initial is None or _REFERENCE in values:
         return {}
-    if not is_by_merchant(values) and _find_mode(values) not in (_LATER, _PICKED):
+    if not is_by_merchant(values) and _find_mode(values) not in (REPEATED, _PICKED):
         return {}
     initial = on_file.registration.initial
     known = {_REFERENCE: initial.reference}
@@ -122,7 +122,7 @@ def find_series_objection(
     standing: StandingInstruction | None, account: Instrument | None, on_file: RegisteredAccount | None
 ) -> str | None:
     """Refuses a charge by the merchant alone, unless the card is registered or its first payment is named."""
-    if standing is None or standing.source != BY_MERCHANT or on_file is not None:
+    if standing is None or not standing.is_by_merchant or on_file is not None:
         return None
     is_card = isinstance(account, CardAccount | TokenAccount)
     return codes.REGISTRATION_NEEDED if is_card and standing.initial_transaction_id is None else None
@@ -133,8 +133,8 @@ def read_sequence(
 ) -> Sequence:
     """Returns the place of a debit under its mandate; a debit of a registered account belongs to a series."""
     mode = _find_mode(values)
-    if mode == _FIRST or (makes_registration and mode is None):
+    if mode == FIRST or (makes_registration and mode is None):
         return Sequence.FIRST
-    if mode == _LATER or is_registered:
+    if mode == REPEATED or is_registered:
         return Sequence.LAST if values.get("sequence") == "FINAL" else Sequence.LATER
     return Sequence.ONCE

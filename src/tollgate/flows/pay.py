@@ -29,8 +29,6 @@ from tollgate.vault.sealing import make_owner, seal_account
 _NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code=codes.CARD_NOT_ENROLLED)
 _NO_DIRECTORY_SERVER = Verdict(outcome=Outcome.DECLINED, code=codes.THREEDS_NOT_CONFIGURED)
 _MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code=codes.AUTHENTICATION_REQUIRED)
-_BY_MERCHANT = "MIT"
-"""The source of a payment that its shopper agreed to earlier."""
 
 
 async def pay(
@@ -108,7 +106,7 @@ def is_excused(order: Order) -> bool:
     if order.authentication is not None:
         return False
     is_proven = account.cryptogram is not None or (proof is not None and proof.verification_id is not None)
-    return is_proven or (standing is not None and standing.source == _BY_MERCHANT)
+    return is_proven or (standing is not None and standing.is_by_merchant)
 
 
 def start_attempt(

@@ -11,7 +11,6 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import tokens
 from tollgate.contract.registered import read_registration_link
-from tollgate.contract.standing import BY_MERCHANT
 from tollgate.operations.app import App
 from tollgate.operations.routes import find_address, find_stand_in
 from tollgate.payments.accounts import TokenAccount
@@ -108,7 +107,7 @@ async def _prove(
 ) -> Means:
     """Adds a cryptogram where the shopper is present; later payments refer to that one."""
     standing = order.details.standing_instruction
-    is_by_merchant = standing is not None and standing.source == BY_MERCHANT
+    is_by_merchant = standing is not None and standing.is_by_merchant
     if is_by_merchant or NATURES[order.payment_type] is not Nature.TAKES:
         return Means(msgspec.structs.replace(order, account=account), tokens.describe_use(token, None))
     began_at = app.clock.wall()

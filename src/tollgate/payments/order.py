@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
+from tollgate.catalog.series import BY_MERCHANT
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.authentication import AuthenticationRequest
 from tollgate.payments.splits import Split
@@ -68,6 +69,11 @@ class StandingInstruction(msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     frequency: str | None = None
     expiry: date | None = None
     number_of_installments: str | None = None
+
+    @property
+    def is_by_merchant(self) -> bool:
+        """Whether the shopper agreed earlier and is not present."""
+        return self.source == BY_MERCHANT
 
 
 class Details(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -57,7 +57,8 @@ SECRET = {
 """Every member of a message that must be hidden; a new secret member is added here and to the table."""
 KEYS = ("secret", "password", "crypt", "cvv", "iban", "number", "_url", "URL", "token", "Value", "EncData", "proof")
 HARMLESS = {
-    # A counter, a name of a type, or an address that anybody may know.
+    # A counter, a name of a type, the result of a check, or an address that anybody may know.
+    "cvv_response",
     "number_type",
     "account_number_type",
     "number_of_installments",

@@ -64,10 +64,28 @@ def test_references_and_checks_are_kept_as_details() -> None:
         "ConnectorTxID3": "MCC123",
         "CardholderInitiatedTransactionID": "MCC123",
         "AcquirerResponse": "succeeded",
-        "AddressCheck": "fail",
-        "PostcodeCheck": "pass",
-        "CvvCheck": "pass",
+        "cvvResponse": "M",
+        "avsResponse": "Z",
     }
+
+
+@pytest.mark.parametrize(
+    ("street", "postcode", "letter"),
+    [
+        ("pass", "pass", "F"),
+        ("pass", "unavailable", "A"),
+        ("fail", "pass", "Z"),
+        ("fail", "unchecked", "N"),
+        ("unchecked", None, "U"),
+        (None, None, None),
+    ],
+)
+def test_checks_of_the_address_are_answered_by_one_letter(street: str, postcode: str, letter: str | None) -> None:
+    card = {"checks": {"address_line1_check": street, "address_postal_code_check": postcode, "cvc_check": None}}
+
+    verdict = judge(intent("succeeded", latest_charge=charge(payment_method_details={"card": card})))
+
+    assert verdict.details.get("avsResponse") == letter
 
 
 def test_an_intent_that_is_being_processed_waits() -> None:

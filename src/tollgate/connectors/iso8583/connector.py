@@ -9,7 +9,7 @@ from functools import partial
 from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.connectors import acquiring
-from tollgate.connectors.acquiring import RESPONSES, SILENT, UNLISTED, AcquirerReply
+from tollgate.connectors.acquiring import RESPONSES, SILENT, AcquirerReply
 from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange, Original, WireRequest
 from tollgate.connectors.iso8583 import codec, messages, transcript
 from tollgate.connectors.iso8583.codec import Message, Unreadable
@@ -32,9 +32,6 @@ _KEPT = (3, 4, 49)
 
 _UNENCODABLE = Verdict(outcome=Outcome.DECLINED, code=RESPONSES["30"])
 _TOO_LARGE = Verdict(outcome=Outcome.DECLINED, code=codes.AMOUNT_TOO_LARGE)
-_UNDONE_CREDIT = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)
-
-_RESULT_DETAILS = {Tag.CVV2_RESULT: "cvvResponse", Tag.AVS_RESULT: "avsResponse"}
 
 
 class Iso8583Connector:
@@ -85,10 +82,9 @@ class Iso8583Connector:
         advice = messages.make_reversal_advice(self._account, original)
         for message in (advice, messages.make_repeat(advice)):
             answer = yield from _ask(message, _make_request(message, messages.make_reversal_key(original.payment)))
-            code = "" if answer is None else answer.fields[39]
-            if answer is not None and code in _UNDONE:
-                return Verdict(outcome=Outcome.APPROVED, code="", details=_describe(answer))
-            if answer is not None and code not in _UNCLEAR:
+            if answer is not None and answer.fields[39] in _UNDONE:
+                return Verdict(outcome=Outcome.APPROVED, code="", details=acquiring.describe(_read_reply(answer)))
+            if answer is not None and answer.fields[39] not in _UNCLEAR:
                 break
         return SILENT
 
@@ -99,7 +95,7 @@ class Iso8583Connector:
         it was never paid out, or was taken back, and is not paid out later.
         """
         verdict = yield from self.reverse(original)
-        return _UNDONE_CREDIT if verdict.outcome is Outcome.APPROVED else SILENT
+        return acquiring.NOT_EXECUTED if verdict.outcome is Outcome.APPROVED else SILENT
 
 
 def make(account: AcquirerAccount | None) -> Iso8583Connector:
@@ -133,16 +129,7 @@ def _make_request(message: Message, key: str) -> WireRequest:
 def _perform(message: Message, request: WireRequest, approved_code: str) -> Exchange:
     """Sends one message that moves money, and returns the verdict of its answer."""
     answer = yield from _ask(message, request)
-    if answer is None:
-        return SILENT
-    code = answer.fields[39]
-    if code in _UNCLEAR:
-        return SILENT
-    details = _describe(answer)
-    if code in _APPROVED:
-        return Verdict(outcome=Outcome.APPROVED, code=approved_code, details=details)
-    result_code = acquiring.ADVICES.get(answer.tags.get(Tag.ADVICE, "")) or RESPONSES.get(code, UNLISTED)
-    return Verdict(outcome=Outcome.DECLINED, code=result_code, details=details)
+    return SILENT if answer is None else acquiring.read_verdict(_read_reply(answer), approved_code)
 
 
 def _ask(message: Message, request: WireRequest) -> Conversation[Message | None]:
@@ -167,16 +154,17 @@ def is_answer(request: Message, answer: Message) -> bool:
     )
 
 
-def _describe(answer: Message) -> dict[str, str]:
-    """Returns the references of an answer, and the results of checks of the CVV2 and the address."""
-    code = answer.fields[39]
-    reply = AcquirerReply(
-        status="",
+def _read_reply(answer: Message) -> AcquirerReply:
+    """Returns an answer in the words that all acquirers' protocols share, by which it is judged."""
+    code, tags = answer.fields[39], answer.tags
+    return AcquirerReply(
+        status="approved" if code in _APPROVED else "unclear" if code in _UNCLEAR else "declined",
         response_code=code,
+        advice=tags.get(Tag.ADVICE, ""),
         message=RESPONSE_TEXTS.get(code, ""),
         authorization_code=answer.fields.get(38, "").strip(),
         reference=answer.fields[37],
         scheme_transaction_id=answer.fields.get(63, "").strip(),
+        cvv_response=tags.get(Tag.CVV2_RESULT, ""),
+        avs_response=tags.get(Tag.AVS_RESULT, ""),
     )
-    tags = answer.tags
-    return acquiring.describe(reply) | {name: tags[tag] for tag, name in _RESULT_DETAILS.items() if tag in tags}

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.series import BY_MERCHANT, REPEATED
 from tollgate.connectors import acquiring, forwarding
 from tollgate.connectors.exchange import AcquirerAccount, Original
 from tollgate.connectors.iso8583 import codec
@@ -40,8 +41,7 @@ _PURCHASE, _CREDIT = "000000", "200000"
 _PROCESSING = {ProcessingCode.FUNDING.value: "100000", ProcessingCode.PAYMENT.value: "260000"}
 
 _MAIL_OR_PHONE, _ELECTRONIC, _STORED_ENTRY = ("08", "012"), ("59", "812"), "102"
-_ENTRIES = dict.fromkeys(("MO", "TO", "MOTO", "PO", "PM"), _MAIL_OR_PHONE)
-"""The condition code (element 25) and the entry mode (element 22) by the category of the transaction.
+"""The condition code (element 25) and the entry mode (element 22) of an order.
 
 The last digit of an entry mode says that no PIN can be entered.
 """
@@ -52,7 +52,6 @@ _ONE_TIME = (Tag.CVV2, Tag.CRYPTOGRAM, Tag.DTVC)
 _APPROVAL_DETAIL, _SCHEME_DETAIL = "ConnectorTxID2", "ConnectorTxID3"
 _NAME_LENGTH, _CITY_LENGTH = 25, 13
 _STANS = 999_999
-_REPEATED = "REPEATED"
 _NO_INSTITUTION = "0" * 11
 
 _COUNTRY_CODES = {code: row.alpha2 for row in COUNTRIES.values() for code in (row.alpha2, row.alpha3, row.numeric)}
@@ -91,7 +90,7 @@ def make_charge(account: AcquirerAccount, order: Order, attempt: Payment) -> Mes
         4: render_amount(attempt),
         PRIVATE: _render_private(own, forwarded),
     }
-    if forwarded.get(f"{PRIVATE}.{Tag.STORED_MODE}") == _REPEATED:
+    if forwarded.get(f"{PRIVATE}.{Tag.STORED_MODE}") == REPEATED:
         fields[22] = _STORED_ENTRY
     return Message(CHARGE_TYPES[word], fields)
 
@@ -119,7 +118,7 @@ def make_follow_up(
     if action == "rebill":
         # A new sale of the merchant's own, which the scheme ties to the one that the shopper agreed to.
         scheme_id = first.details.get(_SCHEME_DETAIL, "")
-        own.update({Tag.STORED_MODE: _REPEATED, Tag.STORED_SOURCE: "MIT"})
+        own.update({Tag.STORED_MODE: REPEATED, Tag.STORED_SOURCE: BY_MERCHANT})
         if scheme_id:
             own[Tag.STORED_REFERENCE] = scheme_id
         fields[22] = _STORED_ENTRY
@@ -179,7 +178,8 @@ def _describe_sale(
     account: AcquirerAccount, payment: Payment, forwarded: Mapping[str, str], echo: Mapping[str, str]
 ) -> dict[int, str]:
     """Returns the elements that every message about money has."""
-    condition, entry = _ENTRIES.get(echo.get("transactionCategory", "").upper(), _ELECTRONIC)
+    is_mail_order = forwarding.is_mail_order(echo.get("transactionCategory", ""))
+    condition, entry = _MAIL_OR_PHONE if is_mail_order else _ELECTRONIC
     time = render_time(payment.created_at)
     category = forwarded.get("18") or account.category
     return {

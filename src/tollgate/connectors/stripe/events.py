@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 
 from tollgate.catalog import codes
+from tollgate.connectors.acquiring import read_minor_units
 from tollgate.connectors.exchange import read_message
 from tollgate.connectors.stripe import messages
 from tollgate.connectors.stripe.messages import Id
@@ -96,7 +97,7 @@ def read_event(body: bytes) -> Event | None:
         kind=choose_kind(envelope.type, about.status or ""),
         is_live=envelope.livemode,
         reference=about.id,
-        money=messages.read_money(about.amount, about.currency),
+        money=read_minor_units(about.amount, about.currency.upper()),
         result_code=REASONS.get(about.reason or "", codes.CHARGED_BACK),
         intent_id=intent.id if isinstance(intent, _Named) else intent,
         payment_id=next(filter(None, keys), None),

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from tollgate.catalog import codes
+from tollgate.catalog import codes, series
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
 from tollgate.connectors import forwarding
-from tollgate.connectors.acquiring import SILENT, to_minor_units
+from tollgate.connectors.acquiring import NOT_EXECUTED, SILENT, to_minor_units
 from tollgate.connectors.exchange import AcquirerAccount, Connector, Conversation, Exchange, Original
 from tollgate.connectors.stripe import messages, verdicts
 from tollgate.connectors.stripe.api import WITH_CHARGE, Api, is_fine, read_answer
@@ -26,8 +26,6 @@ from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, Verdict
 
 _SENT = frozenset({"capture", "refund", "reversal", "rebill"})
-_BY_MERCHANT = "MIT"
-_FIRST_OF_SERIES = "INITIAL"
 _UNPAID = {"requires_payment_method": 1, "requires_confirmation": 2, "canceled": 3}
 """The states in which an intent took no money. Where a payment has several, the lowest number decides."""
 _OTHER_UNITS = frozenset({"ISK", "MGA", "UGX"})
@@ -70,9 +68,9 @@ def list_forwarded(attempt: Payment, original: Original) -> dict[str, str]:
 def list_terms(order: Order) -> dict[str, str]:
     """Lists the parameters by which a payment belongs to a series."""
     standing = order.details.standing_instruction
-    if standing is not None and standing.source == _BY_MERCHANT:
+    if standing is not None and standing.is_by_merchant:
         return messages.make_repeated(standing.initial_transaction_id)
-    return messages.STORES_CARD if standing is not None and standing.mode == _FIRST_OF_SERIES else {}
+    return messages.STORES_CARD if standing is not None and standing.mode == series.FIRST else {}
 
 
 def choose_decisive(intents: list[Intent]) -> Intent:
@@ -105,7 +103,7 @@ class StripeConnector:
             attempt,
             order.account,
             is_hold=direction is Direction.HOLD,
-            is_off_session=standing is not None and standing.source == _BY_MERCHANT,
+            is_off_session=standing is not None and standing.is_by_merchant,
             forwarded=forwarding.collect(ConnectorName.STRIPE, forwarding.list_order_values(order)),
             terms=list_terms(order),
         )
@@ -195,7 +193,7 @@ class StripeConnector:
         if intents is None:
             return SILENT
         if not intents:
-            return verdicts.NOT_FOUND
+            return NOT_EXECUTED
         sale = Sale(payment, is_hold=direction is Direction.HOLD)
         return (yield from self._read_intent(choose_decisive(intents), sale, approved_code))
 

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from tollgate.catalog.currencies import CURRENCIES
 from tollgate.connectors.acquiring import to_minor_units
 from tollgate.connectors.exchange import WireReply, read_reply
+from tollgate.connectors.forwarding import is_mail_order
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.payment import Payment
 from tollgate.values import Money
@@ -25,8 +25,6 @@ REFUNDS = "/v1/refunds"
 
 _OPTIONS = "payment_method_options[card]"
 _MOTO = f"{_OPTIONS}[moto]"
-MAIL_ORDERS = frozenset({"MO", "TO", "MOTO"})
-"""The categories of orders that came by mail or telephone."""
 
 KEY = "tollgate"
 """The name of the metadata by which an object is found again; its value is the id of the payment."""
@@ -144,17 +142,6 @@ def has_money(found: Intent | Refund, money: Money) -> bool:
     return found.amount == to_minor_units(money) and found.currency.upper() == money.currency
 
 
-def read_money(amount: int, currency: str) -> Money | None:
-    """Reads an amount in minor units; None where it cannot be written in hundredths, or the currency is unknown."""
-    row = CURRENCIES.get(currency.upper())
-    if row is None or amount <= 0:
-        return None
-    if row.exponent <= 2:
-        return Money(amount * int(10 ** (2 - row.exponent)), row.code)
-    hundredths, rest = divmod(amount, int(10 ** (row.exponent - 2)))
-    return None if rest else Money(hundredths, row.code)
-
-
 def encode_form(pairs: Iterable[tuple[str, str]]) -> bytes:
     return urlencode([*pairs]).encode()
 
@@ -194,7 +181,7 @@ def make_terms(forwarded: Mapping[str, str]) -> dict[str, str]:
         terms = _drop(terms, _OF_SHIPPING)
     if _STATEMENT in terms:
         terms[_STATEMENT] = terms[_STATEMENT].translate(_NO_STATEMENT)[:_STATEMENT_LENGTH_MAX]
-    if terms.pop(_MOTO, None) in MAIL_ORDERS:
+    if is_mail_order(terms.pop(_MOTO, "")):
         terms[_MOTO] = "true"
     return dict(_leave_out(terms))
 

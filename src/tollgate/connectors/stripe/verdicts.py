@@ -9,7 +9,7 @@ from tollgate.catalog import codes
 from tollgate.connectors.acquiring import ADVICES as NETWORK_ADVICES
 from tollgate.connectors.acquiring import SILENT, UNLISTED, to_minor_units
 from tollgate.connectors.exchange import Original, WireReply
-from tollgate.connectors.stripe.messages import Failure, Intent, Refund, find_key, has_money, read_failure
+from tollgate.connectors.stripe.messages import Checks, Failure, Intent, Refund, find_key, has_money, read_failure
 from tollgate.payments.payment import Outcome, Payment, Verdict
 
 DECLINES: dict[str, str] = {
@@ -108,7 +108,6 @@ NOT_SUPPORTED = Verdict(outcome=Outcome.DECLINED, code=codes.TYPE_NOT_SUPPORTED)
 CURRENCY_NOT_SUPPORTED = Verdict(outcome=Outcome.DECLINED, code=codes.CURRENCY_NOT_CONFIGURED)
 ACCOUNT_NOT_SUPPORTED = Verdict(outcome=Outcome.DECLINED, code=codes.METHOD_UNAVAILABLE)
 ACCOUNT_ERASED = Verdict(outcome=Outcome.DECLINED, code=codes.ACCOUNT_ERASED)
-NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)
 WRONG_STATE = Verdict(outcome=Outcome.DECLINED, code="800.100.191")
 
 
@@ -174,6 +173,20 @@ def describe_failure(failure: Failure) -> dict[str, str]:
     return {"ExtendedDescription": failure.message or "", **{name: value for name, value in named.items() if value}}
 
 
+_CVV_RESPONSES = {"pass": "M", "fail": "N", "unavailable": "U", "unchecked": "P"}
+"""The letters of a check of the CVV, as other acquirers answer them, by the words of this API."""
+_AVS_RESPONSES = {(True, True): "F", (True, False): "A", (False, True): "Z"}
+"""The letters of a check of the address: whether the street and the postcode match."""
+
+
+def _choose_avs_response(checks: Checks) -> str | None:
+    words = checks.address_line1_check, checks.address_postal_code_check
+    if not any(words):
+        return None
+    street, postcode = words
+    return _AVS_RESPONSES.get((street == "pass", postcode == "pass"), "N" if "fail" in words else "U")
+
+
 def describe_intent(intent: Intent) -> dict[str, str]:
     charge = intent.charge
     card = charge.payment_method_details.card if charge and charge.payment_method_details else None
@@ -184,9 +197,8 @@ def describe_intent(intent: Intent) -> dict[str, str]:
         "ConnectorTxID3": card.network_transaction_id if card else None,
         "CardholderInitiatedTransactionID": card.network_transaction_id if card else None,
         "AcquirerResponse": intent.status,
-        "AddressCheck": checks.address_line1_check if checks else None,
-        "PostcodeCheck": checks.address_postal_code_check if checks else None,
-        "CvvCheck": checks.cvc_check if checks else None,
+        "cvvResponse": _CVV_RESPONSES.get(checks.cvc_check or "") if checks else None,
+        "avsResponse": _choose_avs_response(checks) if checks else None,
     }
     return {"ExtendedDescription": "", **{name: value for name, value in named.items() if value}}
 
