@@ -13,11 +13,21 @@ from tollgate.wire.acquirer import Silent, Unsent
 
 _log = logging.getLogger("tollgate.wire")
 
-HEADER_BYTES = 2
-_NETWORK = "08"
 _UNREAD_BYTES_MAX = 16 * 1024
 """The size of what this side still has to send, above which further messages wait."""
 _CLOSED = "the acquirer closed the connection"
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
+    """Returns the next message of a connection; raises Unreadable for a length that no message has."""
+    length = int.from_bytes(await reader.readexactly(codec.HEADER_BYTES), "big")
+    if length > LIMITS.iso8583_message_bytes_max:
+        raise codec.Unreadable(0, "length", f"no message has {length} bytes")
+    return await reader.readexactly(length)
+
+
+def make_frame(body: bytes) -> bytes:
+    return len(body).to_bytes(codec.HEADER_BYTES, "big") + body
 
 
 class _Place(NamedTuple):
@@ -136,7 +146,7 @@ class FramedConnection:
         if self.working_key is not None:
             body = network.add_mac(body, self.working_key)
         # In one piece, so that the frames of two messages never mix.
-        self._writer.write(len(body).to_bytes(HEADER_BYTES, "big") + body)
+        self._writer.write(make_frame(body))
         if self._writer.transport.get_write_buffer_size() > _UNREAD_BYTES_MAX and self._flushing is None:
             self._flushing = self._loop.create_task(self._flush())
             self._flushing.add_done_callback(self._note_flushed)
@@ -153,10 +163,7 @@ class FramedConnection:
         reason = _CLOSED
         try:
             while True:
-                length = int.from_bytes(await self._reader.readexactly(HEADER_BYTES), "big")
-                if length > LIMITS.iso8583_message_bytes_max:
-                    raise codec.Unreadable(0, "length", f"no message has {length} bytes")
-                self._take(await self._reader.readexactly(length))
+                self._take(await read_frame(self._reader))
         except codec.Unreadable as fault:
             reason = "the acquirer sent what cannot be read"
             _log.warning("acquirer message unreadable: %s", fault)
@@ -185,4 +192,4 @@ class FramedConnection:
 
 
 def _choose_place(message: codec.Message) -> _Place:
-    return _Place(message.mti.startswith(_NETWORK), codec.get_match(message))
+    return _Place(codec.is_network(message), codec.get_match(message))

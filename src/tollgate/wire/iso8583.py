@@ -23,10 +23,7 @@ _log = logging.getLogger("tollgate.wire")
 
 _ANSWERED = 200
 """The status of every answer: the protocol has its own codes within."""
-_STAN_MAX = 999_999
 _TLS_SCHEME = "tls"
-PORT = 8583
-"""The port of an address that names none."""
 
 
 class Iso8583Wire:
@@ -146,7 +143,7 @@ class Iso8583Wire:
 
     async def _connect(self) -> FramedConnection:
         tls = None if self._tls is None else self._tls.get_context()
-        reader, writer = await asyncio.open_connection(self._address.host, self._address.port or PORT, ssl=tls)
+        reader, writer = await asyncio.open_connection(self._address.host, self._address.port, ssl=tls)
         connection = FramedConnection(reader, writer)
         is_signed_on = False
         try:
@@ -180,7 +177,7 @@ class Iso8583Wire:
 
     async def _manage(self, connection: FramedConnection, code: NetworkCode) -> codec.Message | None:
         """Sends a request of network management; returns the answer if the host has accepted it."""
-        self._stan = self._stan % _STAN_MAX + 1
+        self._stan = self._stan % codec.STAN_MAX + 1
         account = self.account
         request = network.make_request(
             code, stan=self._stan, at=self._now(), terminal=account.terminal_id, acquirer=account.acquirer_number

@@ -15,12 +15,16 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.iso8583 import fields as table
 from tollgate.connectors.iso8583.fields import ELEMENTS, Element, Form, Kind, Secrecy
 
+HEADER_BYTES = 2
+"""The size of the length that a connection has before each message."""
+STAN_MAX = 999_999
 MTI, BITMAP, SECONDARY_BITMAP = "mti", "bitmap", "second bitmap"
 _BITMAPS = (BITMAP, SECONDARY_BITMAP)
 _MTI_LENGTH, _BITMAP_LENGTH = 4, 8
 _LENGTHS = {MTI: _MTI_LENGTH, BITMAP: _BITMAP_LENGTH, SECONDARY_BITMAP: _BITMAP_LENGTH}
 _TAG_LENGTH, _TAG_HEAD = 2, 5
 _RESPONSE_DIGIT = 2
+_NETWORK = "08"
 
 _CHARACTERS = {
     Kind.N: (re.compile(b"[0-9]*"), "a digit"),
@@ -310,6 +314,11 @@ def pad(number: int, text: str) -> str:
 
 def get_match(message: Message) -> Match:
     return Match(message.fields.get(11, ""), message.fields.get(41, ""))
+
+
+def is_network(message: Message) -> bool:
+    """Tells whether a message is one of network management, which moves no money."""
+    return message.mti.startswith(_NETWORK)
 
 
 def is_response(message: Message) -> bool:

@@ -51,7 +51,6 @@ _ONE_TIME = (Tag.CVV2, Tag.CRYPTOGRAM, Tag.DTVC)
 
 _APPROVAL_DETAIL, _SCHEME_DETAIL = "ConnectorTxID2", "ConnectorTxID3"
 _NAME_LENGTH, _CITY_LENGTH = 25, 13
-_STANS = 999_999
 _NO_INSTITUTION = "0" * 11
 
 _COUNTRY_CODES = {code: row.alpha2 for row in COUNTRIES.values() for code in (row.alpha2, row.alpha3, row.numeric)}
@@ -63,7 +62,7 @@ class AmountTooLarge(ValueError):
 
 def make_stan(key: str) -> str:
     """The trace number is derived from the key of its request, so that a repeat and a reversal find it again."""
-    return f"{1 + int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) % _STANS:06d}"
+    return f"{1 + int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) % codec.STAN_MAX:06d}"
 
 
 def make_reference(payment_id: str) -> str:

@@ -16,7 +16,6 @@ from tollgate.connectors.iso8583.network import NetworkCode
 
 MASK = "***"
 CONTENT_TYPE = "application/x-iso8583"
-_HEADER_LENGTH = 2
 _SHOWN_FIRST, _SHOWN_LAST = 6, 4
 
 _ACCOUNT = re.compile(b"(?=(1[2-9])([0-9]{12,19}))")
@@ -66,8 +65,8 @@ def describe(data: bytes) -> dict[str, str]:
 
 def drop_length_header(data: bytes) -> bytes:
     """Leaves out the two bytes before a message that count it, where there are any."""
-    has_header = len(data) > _HEADER_LENGTH and int.from_bytes(data[:_HEADER_LENGTH]) == len(data) - _HEADER_LENGTH
-    return data[_HEADER_LENGTH:] if has_header else data
+    header, rest = data[: codec.HEADER_BYTES], data[codec.HEADER_BYTES :]
+    return rest if rest and int.from_bytes(header) == len(rest) else data
 
 
 def explain(data: bytes) -> Transcript:

@@ -11,7 +11,6 @@ from contextlib import suppress
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.iso8583 import codec, network, transcript
 from tollgate.connectors.iso8583.codec import Message
 from tollgate.connectors.iso8583.fields import PRIVATE, Tag
@@ -19,9 +18,9 @@ from tollgate.connectors.iso8583.network import NetworkCode
 from tollgate.sandbox.iso8583_host.ledger import APPROVED, Entry, HostLedger, make_references
 from tollgate.sandbox.iso8583_host.rules import Act, Rule, RuleBook
 from tollgate.values import RandomBytes
+from tollgate.wire import make_frame, read_frame
 
-_HEADER_BYTES, _KEY_BYTES = 2, 16
-_NETWORK = "08"
+_KEY_BYTES = 16
 _ECHOED = (3, 4, 7, 11, 12, 13, 32, 37, 41, 42, 49)
 _SHOWN = ("70", "2", "4", "49", "39", "11", "41", "37")
 """The elements of a message that one line shows, in this order."""
@@ -98,10 +97,7 @@ class SimulatedHost:
         visitor = _Visitor(writer)
         try:
             while True:
-                length = int.from_bytes(await reader.readexactly(_HEADER_BYTES), "big")
-                if length > LIMITS.iso8583_message_bytes_max:
-                    raise codec.Unreadable(0, "length", f"no message has {length} bytes")
-                self._take(visitor, await reader.readexactly(length))
+                self._take(visitor, await read_frame(reader))
         except codec.Unreadable as fault:
             self._show(f"<- UNREADABLE {fault}; connection closed")
         except (asyncio.IncompleteReadError, OSError):
@@ -114,7 +110,7 @@ class SimulatedHost:
         self.counts[message.mti] += 1
         if codec.is_response(message):
             self._show(f"<- {_render(frame)}  ignored")
-        elif message.mti.startswith(_NETWORK):
+        elif codec.is_network(message):
             self._show(f"<- {_render(frame)}")
             self._manage(visitor, message)
         else:
@@ -186,7 +182,7 @@ class SimulatedHost:
     def _send(self, visitor: _Visitor, body: bytes) -> None:
         with suppress(OSError):
             if not visitor.writer.is_closing():
-                visitor.writer.write(len(body).to_bytes(_HEADER_BYTES, "big") + body)
+                visitor.writer.write(make_frame(body))
 
 
 def _answer(message: Message, response: str, entry: Entry | None = None) -> Message:

@@ -9,10 +9,11 @@ from hashlib import blake2b
 
 import msgspec
 
+from tollgate.connectors.iso8583 import network
 from tollgate.connectors.iso8583.codec import Message
 from tollgate.connectors.iso8583.fields import Tag
 
-APPROVED, NO_SUCH_TRANSACTION, INVALID_AMOUNT, NOT_FOUND = "00", "12", "13", "25"
+APPROVED, NO_SUCH_TRANSACTION, INVALID_AMOUNT, NOT_FOUND = network.APPROVED, "12", "13", "25"
 
 _CREDITING = "20"
 """The first digits of the processing code of money that goes to the shopper."""
