@@ -42,6 +42,10 @@ def render_hundredths(hundredths: int) -> str:
     return f"{sign}{whole}.{cents:02d}"
 
 
+MASK = "***"
+"""Stands for a secret wherever something is shown."""
+
+
 class Secret:
     """Text that must not reach a log, a traceback or the store."""
 
@@ -62,12 +66,12 @@ class Secret:
         return len(self._text)
 
     def __repr__(self) -> str:
-        return "***"
+        return MASK
 
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        return "***"
+        return MASK
 
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError("secrets are compared with matches()")

@@ -13,6 +13,9 @@ from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, Verdict
 from tollgate.values import ChannelId, Secret
 
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+
 _Result = TypeVar("_Result")
 _Message = TypeVar("_Message", bound=msgspec.Struct)
 
@@ -29,7 +32,7 @@ class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
     simulator_overrides: Mapping[str, str] = {}
     """The overrides for a simulator; a wire to a real system drops them."""
     method: str = "POST"
-    content_type: str = "application/json"
+    content_type: str = JSON
     headers: Mapping[str, str] = {}
     """Headers of the protocol, such as a credential; they are never noted."""
 
@@ -37,7 +40,7 @@ class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
 class WireReply(msgspec.Struct, frozen=True):
     status: int
     body: bytes
-    content_type: str = "application/json"
+    content_type: str = JSON
 
 
 Conversation: TypeAlias = Generator[WireRequest, WireReply, _Result]

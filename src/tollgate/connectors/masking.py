@@ -14,12 +14,10 @@ from tollgate.catalog import card_numbers, ibans
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy
+from tollgate.connectors.exchange import FORM, JSON
 from tollgate.connectors.iso8583 import transcript
-from tollgate.values import is_id
+from tollgate.values import MASK, is_id
 
-JSON = "application/json"
-MASK = "***"
-FORM = "application/x-www-form-urlencoded"
 _LARGE = 10 ** (card_numbers.CARD_NUMBER_MIN - 1)
 _NO_JSON = {"hidden": "the body is not JSON"}
 

@@ -39,7 +39,11 @@ CONNECTORS: Mapping[ConnectorName, ConnectorRow] = {
     ),
 }
 
-_OWN: Mapping[Protocol, Connector] = {Protocol.CARD: card, Protocol.REDIRECT: redirect, Protocol.SEPA: sepa}
+_OWN: Mapping[Protocol, Connector] = {
+    protocol: CONNECTORS[name].make(None)
+    for name in (ConnectorName.JSON, ConnectorName.REDIRECT, ConnectorName.SEPA)
+    for protocol in CONNECTORS[name].protocols
+}
 
 
 def get_connector(brand: str) -> Connector:

@@ -8,7 +8,7 @@ import msgspec
 
 from tollgate.config import Settings, is_loopback
 from tollgate.contract.channels import PLAIN_ADDRESS, list_card_addresses
-from tollgate.payments.merchants import Channel, TlsTerms
+from tollgate.payments.merchants import Channel
 from tollgate.vault.keyring import KeyringError, load_keyring
 from tollgate.wire import list_tls_faults, may_carry_cards
 
@@ -152,9 +152,7 @@ def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> li
         f"channel {channel.id} {fault}"
         for channel in channels
         if channel.acquirer is not None
-        for fault in list_tls_faults(
-            TlsTerms(channel.acquirer.ca_file, channel.acquirer.certificate_file), settings.certificate_folder
-        )
+        for fault in list_tls_faults(channel.acquirer.tls, settings.certificate_folder)
     ]
     if not settings.is_live:
         return missing

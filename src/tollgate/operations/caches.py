@@ -12,7 +12,7 @@ from tollgate.connectors.threeds import exchanges
 from tollgate.operations import settings
 from tollgate.operations.dispatch import converse
 from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
-from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, Merchant, ThreeDsTerms, TlsTerms
+from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, Merchant, ThreeDsTerms
 from tollgate.payments.webhooks import KEEPING, Webhook
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
@@ -38,7 +38,7 @@ def make_acquirer_account(channel: Channel, terms: AcquirerTerms, secrets: Mappi
         category=known.mcc,
         country=known.country,
         secrets=secrets,
-        tls=TlsTerms(terms.ca_file, terms.certificate_file),
+        tls=terms.tls,
     )
 
 

@@ -124,7 +124,7 @@ class TlsTerms(msgspec.Struct, frozen=True):
 
 
 class AcquirerTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The language of a channel's acquirer for cards, and what the acquirer knows the channel by."""
+    """The protocol of a channel's acquirer for cards, and the terms by which the two know each other."""
 
     connector: Annotated[
         ConnectorName, ChannelFlag("--acquirer", "The acquirer's protocol: json, iso8583 or stripe.", Form.CONNECTOR)
@@ -142,6 +142,10 @@ class AcquirerTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         str,
         ChannelFlag("--acquirer-certificate", "A PEM file of the same folder: client certificate and key.", Form.FILE),
     ] = ""
+
+    @property
+    def tls(self) -> TlsTerms:
+        return TlsTerms(self.ca_file, self.certificate_file)
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):

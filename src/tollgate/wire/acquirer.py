@@ -52,12 +52,10 @@ class HttpWire:
     """Sends to one acquirer over HTTP, with a pool of connections of its own.
 
     `is_open` is False for an address that card data must not go to; everything is then refused before it is sent.
-    `get_tls` returns the terms of TLS for a new connection, or True for those of the system.
+    `get_tls` returns the terms of TLS for a new connection.
     """
 
-    def __init__(
-        self, address: str, *, is_open: bool, get_tls: Callable[[], ssl.SSLContext | bool] = lambda: True
-    ) -> None:
+    def __init__(self, address: str, *, is_open: bool, get_tls: Callable[[], ssl.SSLContext]) -> None:
         self._address = address.rstrip("/")
         self._is_open = is_open
         self._get_tls = get_tls

@@ -22,10 +22,6 @@ _log = logging.getLogger("tollgate.wire")
 _now = SystemClock().wall
 
 
-def _use_system() -> bool:
-    return True
-
-
 class Wires:
     """One wire per configured address, opened when it is first needed; and a notifier to all other addresses."""
 
@@ -44,12 +40,12 @@ class Wires:
         if account is not None and account.connector is ConnectorName.ISO8583:
             return self._get_iso8583(address, account)
         # Channels with the same terms share the connections to one address.
-        key = address, account.tls if account else TlsTerms()
-        found = self._web.get(key)
+        terms = account.tls if account else TlsTerms()
+        found = self._web.get((address, terms))
         if found is None:
-            tls = ClientTls(key[1], self._settings.certificate_folder)
-            get_tls = tls.get_context if key[1] != TlsTerms() else _use_system
-            found = self._web[key] = HttpWire(address, is_open=self._is_open(address), get_tls=get_tls)
+            tls = ClientTls(terms, self._settings.certificate_folder)
+            found = HttpWire(address, is_open=self._is_open(address), get_tls=tls.get_context)
+            self._web[address, terms] = found
         return found
 
     def _get_iso8583(self, address: str, account: AcquirerAccount) -> Wire:

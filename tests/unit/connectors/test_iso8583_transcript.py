@@ -11,7 +11,7 @@ from tollgate.connectors.iso8583.codec import Message
 from tollgate.connectors.iso8583.fields import TAGS, Secrecy, Tag
 from tollgate.connectors.masking import mask_members
 from tollgate.payments.accounts import TokenAccount
-from tollgate.values import Secret
+from tollgate.values import MASK, Secret
 from unit.connectors.iso8583_samples import ACCOUNT, CVV, FIRST, NUMBER, PA_ORDER, answer
 from unit.connectors.samples import CARD
 
@@ -41,7 +41,7 @@ def test_every_element_is_explained_at_its_offset() -> None:
 
 def test_the_account_is_shown_by_its_ends_and_its_proof_not_at_all() -> None:
     assert find(DATA, "2").raw == "420000******0000"
-    assert find(DATA, "48.74").raw == transcript.MASK
+    assert find(DATA, "48.74").raw == MASK
     assert NUMBER not in transcript.explain(DATA).render()
 
 
@@ -82,7 +82,7 @@ def test_values_have_their_meaning() -> None:
 def test_a_tag_without_a_row_is_hidden() -> None:
     data = codec.encode(Message("0110", {48: "99004" + "1234"}))
 
-    assert find(data, "48.99")[2:4] == (transcript.MASK, "unknown tag")
+    assert find(data, "48.99")[2:4] == (MASK, "unknown tag")
 
 
 def test_a_card_number_in_a_wrong_element_is_hidden() -> None:
@@ -115,8 +115,8 @@ def test_a_type_or_a_bitmap_that_was_cut_is_not_shown(length: int, fields: list[
 def test_the_account_of_a_damaged_message_is_not_shown_at_all() -> None:
     damaged = DATA[:-1] + b"X"
 
-    assert find(damaged, "2").raw == transcript.MASK
-    assert find(damaged, "48.74").raw == transcript.MASK
+    assert find(damaged, "2").raw == MASK
+    assert find(damaged, "48.74").raw == MASK
 
 
 def test_an_account_that_came_into_other_elements_is_hidden() -> None:

@@ -17,16 +17,10 @@ from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.parameters.row import Secrecy
-from tollgate.connectors.masking import (
-    FORM,
-    HIDDEN_MEMBERS,
-    MASK,
-    PERSONAL_MEMBERS,
-    mask_members,
-    mask_text,
-    mask_values,
-)
+from tollgate.connectors.exchange import FORM
+from tollgate.connectors.masking import HIDDEN_MEMBERS, PERSONAL_MEMBERS, mask_members, mask_text, mask_values
 from tollgate.payments import order
+from tollgate.values import MASK
 
 MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages", "stripe.messages", "stripe.events")
 FORM_WORDS = {"billing_details"}

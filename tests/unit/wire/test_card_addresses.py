@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 
 import pytest
 
@@ -93,7 +94,7 @@ async def test_a_closed_wire_connects_to_nobody() -> None:
 
     async with await asyncio.start_server(note, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        wire = HttpWire(f"http://127.0.0.1:{port}", is_open=False)
+        wire = HttpWire(f"http://127.0.0.1:{port}", is_open=False, get_tls=ssl.create_default_context)
         with pytest.raises(Forbidden):
             await wire.send(REQUEST, 5.0)
         await wire.close()

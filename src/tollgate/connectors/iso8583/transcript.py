@@ -13,8 +13,8 @@ from tollgate.connectors.iso8583 import codec
 from tollgate.connectors.iso8583.codec import Part, Unreadable
 from tollgate.connectors.iso8583.fields import ELEMENTS, MESSAGE_TYPES, PRIVATE, RESPONSE_TEXTS, TAGS, Kind, Secrecy
 from tollgate.connectors.iso8583.network import NetworkCode
+from tollgate.values import MASK
 
-MASK = "***"
 CONTENT_TYPE = "application/x-iso8583"
 _SHOWN_FIRST, _SHOWN_LAST = 6, 4
 

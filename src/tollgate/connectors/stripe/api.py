@@ -8,8 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tollgate.connectors.exchange import AcquirerAccount, Conversation, WireReply, WireRequest, read_reply
-from tollgate.connectors.masking import FORM
+from tollgate.connectors.exchange import FORM, AcquirerAccount, Conversation, WireReply, WireRequest, read_reply
 from tollgate.connectors.stripe import messages
 from tollgate.connectors.stripe.messages import INTENTS, REFUNDS, Intent, IntentPage, Pairs, Refund, RefundPage
 from tollgate.payments.payment import Payment
