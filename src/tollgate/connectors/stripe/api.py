@@ -1,6 +1,6 @@
 """Requests to the Stripe API, and how intents and refunds are found there.
 
-What is done with them is decided in `exchanges`.
+What is done with them is decided in `charges` and `exchanges`.
 """
 
 from dataclasses import dataclass
@@ -53,26 +53,26 @@ class Api:
             headers["Authorization"] = f"Bearer {credential.reveal()}"
         return WireRequest(path=path, body=body, key=key, method=method, content_type=FORM, headers=headers)
 
-    def look(self, intent_id: str, key: str) -> Conversation[Intent | None]:
-        """Asks for an intent with its latest charge."""
+    def find_intent(self, intent_id: str, key: str) -> Conversation[Intent | None]:
+        """Asks for an intent with its latest charge; None where it was not answered."""
         reply = yield self.get(f"{INTENTS}/{intent_id}", (WITH_CHARGE,), key)
         intent = read_answer(reply, Intent)
         return intent if intent is not None and intent.id == intent_id else None
 
-    def look_at_all(self, payment: Payment) -> Conversation[list[Intent] | None]:
+    def find_intents(self, payment: Payment) -> Conversation[list[Intent] | None]:
         """Asks for all intents of a payment; None where one of them was not answered."""
-        intent_ids = yield from self.find(payment)
+        intent_ids = yield from self.find_intent_ids(payment)
         if intent_ids is None:
             return None
         intents: list[Intent] = []
         for intent_id in intent_ids:
-            intent = yield from self.look(intent_id, payment.id)
+            intent = yield from self.find_intent(intent_id, payment.id)
             if intent is None:
                 return None
             intents.append(intent)
         return intents
 
-    def find(self, payment: Payment) -> Conversation[list[str] | None]:
+    def find_intent_ids(self, payment: Payment) -> Conversation[list[str] | None]:
         """Finds the intents that were created for a payment; None where the processor did not list all of them."""
         known = payment.details.get("ConnectorTxID1")
         if known:

@@ -1,6 +1,6 @@
 """The messages of the Stripe API: forms that are sent, and the members of its JSON objects that are read.
 
-What an answer means for a payment is decided in `verdicts` and `exchanges`.
+What an answer means for a payment is decided in `verdicts`.
 """
 
 from collections.abc import Iterable, Mapping

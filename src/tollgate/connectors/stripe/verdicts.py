@@ -1,6 +1,6 @@
 """Tables of decline and error codes of the Stripe API, the verdicts of its answers, and the details that are kept.
 
-Which message follows an answer is decided in `exchanges`.
+Which message follows an answer is decided in `charges` and `exchanges`.
 """
 
 from typing import NamedTuple
