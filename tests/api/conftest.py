@@ -17,6 +17,7 @@ from api.server import SharedServer, open_own_server
 from gateway import Client, GatewayProcess
 from office_client import OfficeClient, enter_office
 from postgres import PostgresCluster
+from stripe_process import LocalStripe, Proxy
 
 SIDES = {False: "embedded_server", True: "postgres_server"}
 HERE = Path(__file__).parent
@@ -131,3 +132,17 @@ def external(server: SharedServer) -> Client:
 def office(gateway: GatewayProcess) -> OfficeClient:
     """The administrator of the sandbox, who signs in once for every file; tests that end a session have their own."""
     return enter_office(gateway)
+
+
+@pytest.fixture(scope="module")
+def processor() -> Iterator[LocalStripe]:
+    """Runs a processor with the Stripe API, which is not ours."""
+    with LocalStripe() as processor:
+        yield processor
+
+
+@pytest.fixture(scope="module")
+def proxy(processor: LocalStripe) -> Iterator[Proxy]:
+    """Stands between a gateway and that processor, and loses messages if a test asks for it."""
+    with Proxy(processor) as proxy:
+        yield proxy

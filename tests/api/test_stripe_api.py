@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,18 +26,6 @@ SILENT = (400, "900.100.300")
 CONFIRM, CAPTURE, REFUNDS, CANCEL = "/confirm", "/capture", "/v1/refunds", "/cancel"
 INTENTS, METHODS = "/v1/payment_intents", "/v1/payment_methods"
 LOST = [Manner.DROP, Manner.ACT_AND_DROP, Manner.GARBAGE, Manner.ERROR]
-
-
-@pytest.fixture(scope="module")
-def processor() -> Iterator[LocalStripe]:
-    with LocalStripe() as processor:
-        yield processor
-
-
-@pytest.fixture(scope="module")
-def proxy(processor: LocalStripe) -> Iterator[Proxy]:
-    with Proxy(processor) as proxy:
-        yield proxy
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,12 +22,6 @@ from stripe_process import LocalStripe
 pytestmark = pytest.mark.both_databases
 
 OPENED, CLOSED = "charge.dispute.created", "charge.dispute.closed"
-
-
-@pytest.fixture(scope="module")
-def processor() -> Iterator[LocalStripe]:
-    with LocalStripe() as processor:
-        yield processor
 
 
 @pytest.fixture(scope="module")

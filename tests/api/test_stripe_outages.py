@@ -20,18 +20,6 @@ QUICK = {"TOLLGATE_ACQUIRER_TIMEOUT_S": "5", "TOLLGATE_COMPLETION_MARGIN_S": "3"
 
 
 @pytest.fixture(scope="module")
-def processor() -> Iterator[LocalStripe]:
-    with LocalStripe() as processor:
-        yield processor
-
-
-@pytest.fixture(scope="module")
-def proxy(processor: LocalStripe) -> Iterator[Proxy]:
-    with Proxy(processor) as proxy:
-        yield proxy
-
-
-@pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
     with GatewayProcess(tmp_path_factory.mktemp("quick"), environment=QUICK) as gateway:
         yield gateway
