@@ -12,13 +12,12 @@ from tollgate.catalog.brands import BRANDS
 METHODS_TITLE = "What each brand needs"
 METHODS_INTRO = (
     "A payment without a parameter that its brand needs gets `200.300.404`, and `result.parameterErrors` names the\n"
-    "parameter. A currency or a country that the brand does not take gets `600.200.500`. An empty cell means that any\n"
-    "will do, and a brand that is missing here needs nothing of its own.",
-    "The [payment form](payment-form.md) asks the shopper for what the checkout did not bring, and leaves out brands\n"
-    "that do not take its currency or country. It cannot ask for your own numbers, such as `merchantTransactionId`: a\n"
-    "checkout or a payment link with `paymentBrand` is refused without them, and other checkouts do not offer the\n"
-    "brand. A payment with a registration needs all but the parameters of the stored account.",
-    "`make docs` writes this section from the rows of the brands.",
+    "parameter. A currency or a country that the brand does not take gets `600.200.500`. An empty cell is no\n"
+    "condition. A brand that is not in the table has none at all.",
+    "The [payment form](payment-form.md) asks the shopper for what you did not send with the checkout, and leaves out\n"
+    "brands that do not take its currency or country. It cannot ask for your own numbers, such as\n"
+    "`merchantTransactionId`. If you name a `paymentBrand`, a checkout or a payment link without them is refused;\n"
+    "otherwise the form does not offer the brand. For a payment with a registration, send all but the stored account.",
 )
 
 

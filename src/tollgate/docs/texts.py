@@ -50,7 +50,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/reports.md",
         "docs/back-office.md",
     ),
-    "Go live": ("docs/going-live.md", "docs/stripe-api.md", "docs/saq.md"),
+    "Go live": ("docs/going-live.md", "docs/saq.md"),
     "Reference": (
         "docs/reference/parameters.md",
         "docs/reference/rules.md",
@@ -69,6 +69,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/operations.md",
         "docs/connectors.md",
         "docs/iso8583.md",
+        "docs/stripe-api.md",
         "docs/pci.md",
         "SECURITY.md",
         "docs/benchmarks.md",
