@@ -12,4 +12,4 @@ def list_sellers(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def make_seller_names(index: int) -> tuple[str, str]:
-    return f"marketPlace.sellers[{index}].id", f"marketPlace.sellers[{index}].amount"
+    return f"{_OPENING}{index}].id", f"{_OPENING}{index}].amount"

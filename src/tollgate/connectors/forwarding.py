@@ -17,8 +17,7 @@ from tollgate.catalog.parameters.row import Use, to_snake_case
 from tollgate.catalog.series import translate_older
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment
-from tollgate.payments.splits import Split
-from tollgate.values import render_hundredths
+from tollgate.payments.splits import render_split
 
 _NAMES_BY_MEMBER = {to_snake_case(row.name.removeprefix("threeDSecure.")): row.name for row in THREE_D_SECURE}
 _ROW_NUMBERS = {name: number for number, name in enumerate(names.PARAMETERS)}
@@ -70,7 +69,7 @@ def list_follow_up_values(attempt: Payment, first: Payment) -> Mapping[str, str]
     own = translate_older(attempt.echo)
     if attempt.split and "marketPlace" not in map(names.first_word, own):
         # The merchant named no sellers, and the shares were made in proportion; the acquirer pays the sellers by them.
-        own = {**own, **_name_shares(attempt.split)}
+        own = {**own, **render_split(attempt.split)}
     words = frozenset(map(names.first_word, own))
     inherited = {
         name: text
@@ -78,14 +77,6 @@ def list_follow_up_values(attempt: Payment, first: Payment) -> Mapping[str, str]
         if _is_chained(name) and not ("[" in name and names.first_word(name) in words)
     }
     return _drop_unneeded({**inherited, **own} if inherited else own, attempt.brand)
-
-
-def _name_shares(split: Split) -> Mapping[str, str]:
-    named: dict[str, str] = {}
-    for place, share in enumerate(split):
-        named[f"marketPlace.sellers[{place}].id"] = share.seller_id
-        named[f"marketPlace.sellers[{place}].amount"] = render_hundredths(share.amount)
-    return named
 
 
 @lru_cache(names.NAMES_KEPT)

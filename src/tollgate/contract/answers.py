@@ -13,10 +13,10 @@ from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.catalog.shape import is_true
 from tollgate.catalog.wallets import Wallet
-from tollgate.contract.sellers import render_split
 from tollgate.contract.standing import find_scheme_reference, render_series_reference
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.payment import Payment, State
+from tollgate.payments.splits import render_split
 from tollgate.values import Instant, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
 Json = dict[str, Any]

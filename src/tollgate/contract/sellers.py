@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from tollgate.catalog.results import make_invalid
-from tollgate.catalog.sellers import list_sellers, make_seller_names
+from tollgate.catalog.sellers import list_sellers
 from tollgate.contract.fields import Fields
 from tollgate.payments.payment import Payment
 from tollgate.payments.splits import Share, Split
-from tollgate.values import Fault, read_hundredths, render_hundredths
+from tollgate.values import Fault, read_hundredths
 
 
 def read_split(fields: Fields) -> Split:
@@ -32,12 +32,3 @@ def check_sellers(echo: Mapping[str, str], split: Split, named: Payment) -> None
     ]
     if faults:
         raise make_invalid(*faults)
-
-
-def render_split(split: Split) -> dict[str, str]:
-    """Returns the fields by which a merchant would have sent these shares."""
-    fields: dict[str, str] = {}
-    for index, share in enumerate(split):
-        seller_id, amount = make_seller_names(index)
-        fields |= {seller_id: share.seller_id, amount: render_hundredths(share.amount)}
-    return fields

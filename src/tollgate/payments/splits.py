@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tollgate.catalog.currencies import CURRENCIES
-from tollgate.values import Money
+from tollgate.catalog.sellers import make_seller_names
+from tollgate.values import Money, render_hundredths
 
 
 class Share(msgspec.Struct, frozen=True, array_like=True):
@@ -24,6 +25,15 @@ Split = tuple[Share, ...]
 
 def sum_split(split: Split) -> int:
     return sum(share.amount for share in split)
+
+
+def render_split(split: Split) -> dict[str, str]:
+    """Returns the parameters by which a merchant would have sent these shares."""
+    fields: dict[str, str] = {}
+    for index, share in enumerate(split):
+        seller_id, amount = make_seller_names(index)
+        fields |= {seller_id: share.seller_id, amount: render_hundredths(share.amount)}
+    return fields
 
 
 def share_out(count: int, weights: Sequence[int]) -> list[int]:
