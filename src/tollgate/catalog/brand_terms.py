@@ -3,6 +3,8 @@
 from collections.abc import Container, Mapping
 
 from tollgate.catalog.brand_rows import COUNTRY_NAMES, Brand, Need
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.rule import MISSING
 from tollgate.values import Fault
 
@@ -22,6 +24,11 @@ def list_missing(brand: Brand, known: Container[str], *, is_lenient: bool) -> li
     """Lists the needs of a brand that none of the known parameters meets."""
     needs = brand.needs if is_lenient else (*brand.needs, *brand.strict_needs)
     return [need for need in needs if not any(name in known for name in need)]
+
+
+def is_met_by_account(need: Need) -> bool:
+    """Tells whether a need is part of the account: a registration stores it, and payments with it do not repeat it."""
+    return first_word(need[0]) in WORDS[Use.ACCOUNT]
 
 
 def fault_need(need: Need) -> Fault:

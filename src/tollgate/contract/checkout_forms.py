@@ -8,7 +8,7 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand, Need, Protocol
-from tollgate.catalog.brand_terms import find_obstacle, find_question, list_missing
+from tollgate.catalog.brand_terms import find_obstacle, find_question, is_met_by_account, list_missing
 from tollgate.catalog.brands import BRANDS, find_brand
 from tollgate.catalog.ibans import list_sepa_lengths
 from tollgate.catalog.limits import LIMITS
@@ -134,7 +134,7 @@ def _list_missing(brand: Brand, checkout: Checkout, prepared: Mapping[str, str],
     missing = list_missing(brand, prepared, is_lenient=is_lenient)
     if checkout.kind is CheckoutKind.PAYMENT:
         return missing
-    return [need for need in missing if first_word(need[0]) in WORDS[Use.ACCOUNT]]
+    return [need for need in missing if is_met_by_account(need)]
 
 
 def _can_use(registration: Registration, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> bool:

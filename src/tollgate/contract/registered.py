@@ -7,7 +7,7 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Brand, Need
-from tollgate.catalog.brand_terms import fault_need, list_missing
+from tollgate.catalog.brand_terms import fault_need, is_met_by_account, list_missing
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import make_invalid
@@ -70,7 +70,7 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
 def list_missing_beside(known: Mapping[str, str], brand: Brand, *, is_lenient: bool) -> list[Need]:
     """Lists what a payment with a stored account lacks. The account's own fields were checked when it was stored."""
     missing = list_missing(brand, known, is_lenient=is_lenient)
-    return [need for need in missing if first_word(need[0]) not in WORDS[Use.ACCOUNT]]
+    return [need for need in missing if not is_met_by_account(need)]
 
 
 def check_needs(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:

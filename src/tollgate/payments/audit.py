@@ -195,7 +195,7 @@ def _list_bounds(payment: Payment, followers: _Followers) -> Iterable[tuple[bool
 
 
 def _check_splits(members: Sequence[Payment]) -> _Flaws:
-    """Checks that the shares of sellers are those of the amounts, and that refunds took from nobody what he had not."""
+    """Checks that shares add up to their payments, and that no refund took more from a seller than was left."""
     known: dict[str, Payment] = {payment.id: payment for payment in members}
     for payment in members:
         named = known.get(payment.referenced_id or "")

@@ -3,11 +3,9 @@
 from collections.abc import Iterable
 
 from tollgate.catalog.brand_rows import AccountType, Brand, Need
-from tollgate.catalog.brand_terms import fault_need, find_question, list_missing
+from tollgate.catalog.brand_terms import fault_need, find_question, is_met_by_account, list_missing
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.ibans import find_bic
-from tollgate.catalog.parameters.names import WORDS, first_word
-from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, required
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
@@ -166,7 +164,7 @@ def _list_missing(fields: Fields, situation: Situation) -> list[Need]:
     missing = list_missing(brand, fields, is_lenient=situation.is_lenient)
     if situation.operation == "create_registration" or "paymentType" not in fields:
         # The payments with the stored account bring the rest.
-        return [need for need in missing if first_word(need[0]) in WORDS[Use.ACCOUNT]]
+        return [need for need in missing if is_met_by_account(need)]
     return missing
 
 

@@ -56,7 +56,7 @@ def _check_seller_sum(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 
 def _check_item_sellers(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    """Is not asked about carts without sellers: there `sellerId` is a word of the merchant's own."""
+    """Checks carts of payments with sellers; in others `sellerId` is a word of the merchant's own."""
     known = {fields.get(name) for name, _ in list_sellers(fields)}
     return [
         Fault(name, "must be the id of one of marketPlace.sellers", text)

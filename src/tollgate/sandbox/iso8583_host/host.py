@@ -39,7 +39,7 @@ class HostTerms(msgspec.Struct, frozen=True, kw_only=True):
     """The key under which working keys are given out; without it, messages have no authentication codes."""
 
 
-class _Visitor:
+class _Connection:
     """One connection of a gateway."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -74,7 +74,7 @@ class SimulatedHost:
     async def serve(self, stopped: asyncio.Event) -> None:
         """Serves until the event is set."""
         terms = self._terms
-        server = await asyncio.start_server(self._meet, terms.address, terms.port, ssl=terms.tls)
+        server = await asyncio.start_server(self._serve_connection, terms.address, terms.port, ssl=terms.tls)
         scheme = "tcp" if terms.tls is None else "tls"
         for each in server.sockets:
             self._show(f"listening on {scheme}://{terms.address}:{each.getsockname()[1]}")
@@ -93,11 +93,11 @@ class SimulatedHost:
             lines.append(f"currency {currency}: {shown}")
         return lines
 
-    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        visitor = _Visitor(writer)
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = _Connection(writer)
         try:
             while True:
-                self._take(visitor, await read_frame(reader))
+                self._take(connection, await read_frame(reader))
         except codec.Unreadable as fault:
             self._show(f"<- UNREADABLE {fault}; connection closed")
         except (asyncio.IncompleteReadError, OSError):
@@ -105,45 +105,45 @@ class SimulatedHost:
         finally:
             writer.close()
 
-    def _take(self, visitor: _Visitor, frame: bytes) -> None:
+    def _take(self, connection: _Connection, frame: bytes) -> None:
         message = codec.decode(frame)
         self.counts[message.mti] += 1
         if codec.is_response(message):
             self._show(f"<- {_render(frame)}  ignored")
         elif codec.is_network(message):
             self._show(f"<- {_render(frame)}")
-            self._manage(visitor, message)
+            self._manage(connection, message)
         else:
-            is_trusted = self._is_trusted(visitor, frame)
+            is_trusted = self._is_trusted(connection, frame)
             rule = self._book.choose(message) if is_trusted else Rule(act=Act.DECLINE)
             self._show(f"<- {_render(frame)}  {rule.act if is_trusted else 'authentication code refused'}")
             refused = None if is_trusted else _answer(message, _SECURITY_VIOLATION)
-            task = asyncio.get_running_loop().create_task(self._perform(visitor, message, rule, refused))
+            task = asyncio.get_running_loop().create_task(self._perform(connection, message, rule, refused))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def _is_trusted(self, visitor: _Visitor, frame: bytes) -> bool:
+    def _is_trusted(self, connection: _Connection, frame: bytes) -> bool:
         if self._terms.wrapping_key is None:
             return True
-        return visitor.working_key is not None and network.is_authentic(frame, visitor.working_key)
+        return connection.working_key is not None and network.is_authentic(frame, connection.working_key)
 
-    def _manage(self, visitor: _Visitor, message: Message) -> None:
+    def _manage(self, connection: _Connection, message: Message) -> None:
         """Answers network messages; a key exchange gives the connection a working key of its own."""
         wrapping_key = self._terms.wrapping_key
         if message.fields.get(70) != NetworkCode.KEY_EXCHANGE:
-            self._write(visitor, network.make_response(message))
+            self._write(connection, network.make_response(message))
         elif wrapping_key is None:
-            self._write(visitor, network.make_response(message, response=_INVALID))
+            self._write(connection, network.make_response(message, response=_INVALID))
         else:
             working_key = self._random_bytes(_KEY_BYTES)
             self._write(
-                visitor, network.make_response(message, tags=network.wrap_working_key(wrapping_key, working_key))
+                connection, network.make_response(message, tags=network.wrap_working_key(wrapping_key, working_key))
             )
-            visitor.working_key = working_key
+            connection.working_key = working_key
 
-    async def _perform(self, visitor: _Visitor, message: Message, rule: Rule, refused: Message | None) -> None:
+    async def _perform(self, connection: _Connection, message: Message, rule: Rule, refused: Message | None) -> None:
         if refused is not None:
-            self._write(visitor, refused)
+            self._write(connection, refused)
             return
         act = rule.act
         if act is Act.DROP:
@@ -159,30 +159,30 @@ class SimulatedHost:
             case Act.ACT_AND_DROP:
                 pass
             case Act.GARBAGE:
-                self._send(visitor, _GARBAGE)
+                self._send(connection, _GARBAGE)
             case Act.CLOSE:
-                visitor.writer.close()
+                connection.writer.close()
             case Act.WRONG_AMOUNT:
                 wrong = f"{(int(message.fields.get(4, '0')) + 1) % 10**12:012d}"
-                self._write(visitor, Message(answer.mti, {**answer.fields, 4: wrong}))
+                self._write(connection, Message(answer.mti, {**answer.fields, 4: wrong}))
             case Act.DUPLICATE:
-                self._write(visitor, answer)
-                self._write(visitor, answer)
+                self._write(connection, answer)
+                self._write(connection, answer)
             case _:
-                self._write(visitor, answer)
+                self._write(connection, answer)
 
-    def _write(self, visitor: _Visitor, message: Message) -> None:
+    def _write(self, connection: _Connection, message: Message) -> None:
         body = codec.encode(message)
-        if visitor.working_key is not None:
-            body = network.add_mac(body, visitor.working_key)
+        if connection.working_key is not None:
+            body = network.add_mac(body, connection.working_key)
         self._show(f"-> {_render(body)}")
         self.counts[message.mti] += 1
-        self._send(visitor, body)
+        self._send(connection, body)
 
-    def _send(self, visitor: _Visitor, body: bytes) -> None:
+    def _send(self, connection: _Connection, body: bytes) -> None:
         with suppress(OSError):
-            if not visitor.writer.is_closing():
-                visitor.writer.write(make_frame(body))
+            if not connection.writer.is_closing():
+                connection.writer.write(make_frame(body))
 
 
 def _answer(message: Message, response: str, entry: Entry | None = None) -> Message:

@@ -115,11 +115,6 @@ class HostLedger:
         self._places: dict[tuple[str, str, str], str] = {}
         """The keys by terminal, trace number and transmission time, as element 90 names an original."""
 
-    def find(self, message: Message) -> Entry | None:
-        """Finds the entry of a request that has been decided."""
-        entry = self.entries.get(_get_key(message))
-        return entry if entry is not None and entry.response else None
-
     def act(self, message: Message, forced_response: str = "") -> Entry:
         """Decides a request and changes the sums; a known one is only counted.
 

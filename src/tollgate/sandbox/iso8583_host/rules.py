@@ -1,4 +1,4 @@
-"""The rules by which the simulated host misbehaves, as rows: which messages they meet, and what is done with them.
+"""The rules by which the simulated host misbehaves, as rows: which messages they match, and what is done with them.
 
 A file of the operator's has such rows too. What an approval changes is decided by the ledger.
 """
@@ -47,10 +47,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     pan_end: Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")] = ""
     mti: Annotated[tuple[str, ...], msgspec.Meta(max_length=16)] = ()
     stan_modulus: Annotated[int, msgspec.Meta(ge=1)] = 1
-    """The rule meets messages whose trace number divided by this has the remainder `stan_remainder`."""
+    """The rule matches messages whose trace number divided by this has the remainder `stan_remainder`."""
     stan_remainder: Annotated[int, msgspec.Meta(ge=0)] = 0
     times: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    """The rule meets so many messages, and then no more."""
+    """The rule matches this number of messages, and then no more."""
     code: Annotated[str, msgspec.Meta(pattern="^[A-Z0-9]{2}$")] = "05"
     seconds: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 5.0
 
@@ -106,7 +106,7 @@ class RuleBook:
         self._uses: Counter[int] = Counter()
 
     def choose(self, message: Message) -> Rule:
-        """Returns the first rule that meets a message, or one that approves, and counts its use."""
+        """Returns the first rule that matches a message, or one that approves, and counts its use."""
         for number, rule in enumerate(self._rules):
             if (rule.times is None or self._uses[number] < rule.times) and rule.matches(message):
                 self._uses[number] += 1
