@@ -94,10 +94,15 @@ async def _drive(
 
 
 async def _send(request: WireRequest, wire: Wire, timeout_s: float) -> WireReply:
-    """Repeats a request that never left; one that left is not sent again."""
+    """Repeats a request that never left, in what is left of its time; one that left is not sent again."""
+    read_time = asyncio.get_running_loop().time
+    ends_at = read_time() + timeout_s
+    left_s = timeout_s
     for _ in range(LIMITS.acquirer_sends_max - 1):
         try:
-            return await wire.send(request, timeout_s)
+            return await wire.send(request, left_s)
         except Unsent:
-            continue
-    return await wire.send(request, timeout_s)
+            left_s = ends_at - read_time()
+            if left_s <= 0:
+                raise
+    return await wire.send(request, left_s)

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors.exchange import Conversation, Exchange, WireRequest
+from tollgate.connectors.exchange import Conversation, Exchange, WireReply, WireRequest
 from tollgate.operations.dispatch import converse, dispatch
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.wire import Silent, Unsent
@@ -115,3 +115,26 @@ async def test_what_is_no_fault_of_the_line_is_not_hidden_and_the_connector_is_l
         await dispatch(talk.exchange(), ScriptedWire([ZeroDivisionError()]), timeout_s=1, label="test")
 
     assert talk.is_closed
+
+
+class FailingWire:
+    """A wire that reaches nobody, which takes it half of the time it is given."""
+
+    def __init__(self) -> None:
+        self.given_s: list[float] = []
+
+    async def send(self, _request: WireRequest, timeout_s: float) -> WireReply:
+        self.given_s.append(timeout_s)
+        await anyio.sleep(timeout_s / 2)
+        raise Unsent
+
+
+async def test_a_request_that_never_left_is_repeated_within_the_same_time() -> None:
+    """After that time another process may reverse the payment, and a request that leaves later is undone by nobody."""
+    wire = FailingWire()
+
+    await dispatch(Talk().exchange(), wire, timeout_s=0.2, label="test")
+
+    first_s, second_s = wire.given_s
+    assert first_s == 0.2
+    assert second_s < 0.75 * first_s
