@@ -39,6 +39,8 @@ class _Place(NamedTuple):
 
 class _Waiting(NamedTuple):
     answer_type: str
+    reference: str
+    """The retrieval reference number, because trace numbers are used again: a late answer may have the same one."""
     answered: asyncio.Future[bytes]
 
 
@@ -58,6 +60,7 @@ class FramedConnection:
         self._changed = asyncio.Event()
         self._flushing: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._is_ending = False
         self.working_key: bytes | None = None
         """The key of the messages' authentication codes, once the host has given one."""
         self.heard_at = self._loop.time()
@@ -66,7 +69,8 @@ class FramedConnection:
 
     @property
     def is_open(self) -> bool:
-        return not self._is_closed and not self._writer.transport.is_closing()
+        """Whether it takes further messages: not once the host has signed off."""
+        return not self._is_closed and not self._is_ending and not self._writer.transport.is_closing()
 
     async def send(self, body: bytes, *, queue_s: float, timeout_s: float) -> bytes:
         """Returns the answer, or raises Unsent or Silent.
@@ -85,7 +89,7 @@ class FramedConnection:
                 await self._wait_for_room(place)
         except TimeoutError:
             raise Unsent("too many messages wait for the acquirer") from None
-        waiting = _Waiting(codec.get_response_type(message.mti), self._loop.create_future())
+        waiting = _Waiting(codec.get_response_type(message.mti), _get_reference(message), self._loop.create_future())
         self._in_flight[place] = waiting
         self._write(body)
         try:
@@ -96,6 +100,7 @@ class FramedConnection:
         finally:
             del self._in_flight[place]
             self._wake()
+            self._end()
 
     def close(self, reason: str) -> None:
         """Ends the connection; messages in flight have no answer from now on."""
@@ -108,6 +113,11 @@ class FramedConnection:
         self._wake()
         self._listening.cancel()
         self._writer.transport.abort()
+
+    def _end(self) -> None:
+        """Ends a connection of which the host has signed off, once nothing is in flight."""
+        if self._is_ending and not self._in_flight:
+            self.close("the acquirer signed off")
 
     async def drain(self, timeout_s: float) -> None:
         """Waits until no message is in flight, or the time is over."""
@@ -179,16 +189,37 @@ class FramedConnection:
         self.heard_at = self._loop.time()
         place = _choose_place(message)
         if place.is_network and not codec.is_response(message):
-            # A host may ask whether this side is still there.
-            self._write(codec.encode(network.make_response(message)))
+            self._answer(message)
             return
         waiting = self._in_flight.get(place)
-        if waiting is not None and waiting.answer_type == message.mti and not waiting.answered.done():
+        is_awaited = waiting is not None and waiting[:2] == (message.mti, _get_reference(message))
+        if waiting is not None and is_awaited and not waiting.answered.done():
             waiting.answered.set_result(frame)
         else:
             # Nobody waits any more. What it approves is undone by the reversal that the silence has caused.
             extra = {"mti": message.mti, "stan": place.match.stan, "terminal": place.match.terminal}
             _log.warning("acquirer answered late", extra=extra)
+
+
+    def _answer(self, request: codec.Message) -> None:
+        """Answers a host that asks whether this side is still there, or signs off.
+
+        This side asks for keys itself, so one that the host sends is refused: no message would have its code.
+        """
+        if self._flushing is not None:
+            # The host asks and reads nothing. It is cut off soon, and until then nothing more is kept for it.
+            return
+        code = request.fields.get(70)
+        response = network.REFUSED if code == network.NetworkCode.KEY_EXCHANGE else network.APPROVED
+        self._write(codec.encode(network.make_response(request, response=response)))
+        if code == network.NetworkCode.SIGN_OFF:
+            self._is_ending = True
+            self._wake()
+            self._loop.call_soon(self._end)
+
+
+def _get_reference(message: codec.Message) -> str:
+    return message.fields.get(37, "")
 
 
 def _choose_place(message: codec.Message) -> _Place:

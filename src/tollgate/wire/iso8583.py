@@ -57,15 +57,21 @@ class Iso8583Wire:
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         if not self._is_open or not self._address.host:
             raise Forbidden
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + timeout_s
         # Half of the time at most, because a message that never left is sent a second time.
         patience_s = timeout_s / 2
+        queued_until = loop.time() + patience_s
         try:
             async with asyncio.timeout(min(patience_s, LIMITS.acquirer_connect_timeout_s)):
                 connection = await self._get_connection()
         except TimeoutError:
             raise Unsent("no connection to the acquirer") from None
-        self._used_at = asyncio.get_running_loop().time()
-        body = await connection.send(request.body, queue_s=patience_s, timeout_s=timeout_s)
+        self._used_at = loop.time()
+        # No answer is waited for beyond the time: another process may by then reverse what this one sends.
+        body = await connection.send(
+            request.body, queue_s=queued_until - self._used_at, timeout_s=ends_at - self._used_at
+        )
         self._failures = 0
         return WireReply(_ANSWERED, body, request.content_type)
 
@@ -84,10 +90,10 @@ class Iso8583Wire:
 
     async def _sign_off(self, connection: FramedConnection) -> None:
         """Ends a connection that new messages no longer find."""
+        await connection.drain(LIMITS.iso8583_drain_s)
         if connection.is_open:
-            await connection.drain(LIMITS.iso8583_drain_s)
             await self._manage(connection, NetworkCode.SIGN_OFF)
-            connection.close("this host signed off")
+        connection.close("this host signed off")
 
     def _forget(self) -> None:
         self._connection: FramedConnection | None = None
@@ -108,8 +114,14 @@ class Iso8583Wire:
         if self._opening is None:
             self._opening = loop.create_task(self._open())
             self._opening.add_done_callback(self._note_opened)
-        # All that wait share one try, which goes on if they give up.
-        return await asyncio.shield(self._opening)
+        opening = self._opening
+        try:
+            # All that wait share one try, which goes on if they give up.
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            if not opening.cancelled():
+                raise
+            raise Unsent("this host ends its connections") from None
 
     def _note_opened(self, opening: asyncio.Task[FramedConnection]) -> None:
         connection = None if opening.cancelled() or opening.exception() else opening.result()

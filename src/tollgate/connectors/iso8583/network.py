@@ -18,7 +18,7 @@ from tollgate.values import Instant, Secret, to_datetime
 
 KEY_SECRET = "key-encryption-key"
 """The name of the secret of an account under which the host wraps working keys."""
-APPROVED = "00"
+APPROVED, REFUSED = "00", "12"
 _MAC_BYTES, _CHECK_BYTES = 8, 5
 _KEY_SIZES = (16, 32)
 
