@@ -60,6 +60,7 @@ FACTS: dict[str, Tampering] = {
     "merchant_transaction_id": _change_payment("merchant_transaction_id", "'another order'", "db"),
     "card": _change_payment("card", "NULL", "db"),
     "echo": _change_payment("echo", """'{"numberOfCaptures": "98"}'""", "pa"),
+    "connector": _change_payment("connector", "'iso8583'", "db"),
     "split": _change_payment("split", """'[["bob",4600]]'""", "cp split"),
     "details": _change_payment("details", """'{"AcquirerResponse": "00"}'""", "db declined"),
 }
