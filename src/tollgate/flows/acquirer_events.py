@@ -13,6 +13,7 @@ from tollgate.flows import pay, record
 from tollgate.operations import routes
 from tollgate.operations.app import App
 from tollgate.operations.journal import About
+from tollgate.payments.chain import PENDING_STATES
 from tollgate.payments.following import TAKEN
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
@@ -114,7 +115,7 @@ async def find_named(app: App, payment: Payment, line: RecordLine) -> Payment | 
         chargeback_id = record.make_fact_id(payment.merchant_id, "CB", line.reference)
         return await pay.look_up(app, payment.merchant_id, chargeback_id)
     if payment.payment_type in TAKEN:
-        return payment
+        return None if payment.state in PENDING_STATES else payment
     chain = await payments.list_chain(app.database, payment.merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
     taken = [each for each in chain if each.referenced_id == payment.id and each.payment_type in TAKEN]
     return next((each for each in reversed(taken) if each.state is State.APPROVED), None)
