@@ -52,6 +52,9 @@ def set_acquirer_secret(entity_id: str, name: str, *, remove: bool, **flags: Any
         value = "" if remove else sys.stdin.read(_LENGTH_MAX + 1).strip()
         if not remove and not 1 <= len(value) <= _LENGTH_MAX:
             raise click.UsageError(f"standard input must have 1 to {_LENGTH_MAX} characters")
+        if not (value.isascii() and value.isprintable()):
+            # It becomes part of a header or of a key, where a second line would make every payment fail.
+            raise click.UsageError("standard input must have one line of printable ASCII characters")
         keyring = load_keyring(process.key_path)
         await record(database, keyring, AuditAction.ACQUIRER_SECRET_CHANGED, found.id, found.merchant_id, secret=name)
         setting = f"{caches.ACQUIRER_SECRETS}{found.id}/{name}"
