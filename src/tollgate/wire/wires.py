@@ -29,7 +29,7 @@ class Wires:
         self, settings: Settings, *, now: Callable[[], Instant] = _now, roll: Callable[[], float] = random.random
     ) -> None:
         self._web: dict[tuple[str, TlsTerms], HttpWire] = {}
-        self._iso8583: dict[tuple[str, TlsTerms, str], Iso8583Wire] = {}
+        self._iso8583: dict[tuple[str, TlsTerms, str, str, str], Iso8583Wire] = {}
         self._settings = settings
         self._now = now
         self._roll = roll
@@ -49,7 +49,8 @@ class Wires:
         return found
 
     def _get_iso8583(self, address: str, account: AcquirerAccount) -> Wire:
-        key = address, account.tls, account.channel_id
+        # A connection is signed on for one terminal, so another needs another.
+        key = address, account.tls, account.channel_id, account.terminal_id, account.acquirer_number
         found = self._iso8583.get(key)
         if found is None:
             tls = ClientTls(account.tls, self._settings.certificate_folder)

@@ -252,6 +252,17 @@ async def test_a_channel_has_one_connection_of_its_own_per_address() -> None:
     assert host.list_codes().count("002") == 2
 
 
+async def test_another_terminal_of_a_channel_is_signed_on_by_itself() -> None:
+    async with hosting(approve_all) as host:
+        wires = Wires(Settings())
+        for account in (ACCOUNT, replace(ACCOUNT, terminal_id="TERM0002")):
+            await wires.find(f"tcp://127.0.0.1:{host.port}", account).send(make_request(), SOON_S)
+        await wires.close()
+
+    signed_on = [message.fields[41] for message in host.received if message.fields.get(70) == "001"]
+    assert signed_on == ["TERM0001", "TERM0002"]
+
+
 @pytest.mark.parametrize("environment", [Environment.TEST, Environment.LIVE])
 def test_a_check_names_files_that_cannot_be_used(tmp_path: Path, environment: Environment) -> None:
     (tmp_path / "certificates").mkdir()
