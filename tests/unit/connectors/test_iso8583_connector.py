@@ -271,3 +271,21 @@ def test_an_account_without_numbers_of_the_acquirer_is_enough() -> None:
 
     assert finish(exchange, answer(next(exchange))).outcome is Outcome.APPROVED
     assert next(connector.make(account).reverse(ORIGINAL)).path == "0420"
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_follow_up_that_never_fitted_ends_when_it_is_repeated(action: str) -> None:
+    """A process that was killed before it sent anything leaves such a follow-up open."""
+    attempt = make_follow_up(action, hundredths=10**13)
+
+    verdict = end(CONNECTOR.repeat(attempt, action, APPROVED_CODE, original=ORIGINAL))
+
+    assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, codes.AMOUNT_TOO_LARGE)
+
+
+def test_a_charge_that_never_fitted_needs_no_reversal() -> None:
+    payment = make_payment(hundredths=10**13)
+
+    verdict = end(CONNECTOR.reverse(Original(payment=payment, first=payment)))
+
+    assert verdict.outcome is Outcome.APPROVED
