@@ -70,6 +70,7 @@ PERSONAL_MEMBERS = frozenset(
         "shipping",
         "sender",
         "recipient",
+        "merchantCustomerId",
         "cardholderName",
         "email",
         "homePhone",

@@ -16,14 +16,15 @@ import pytest
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.nesting import nest_fields
-from tollgate.catalog.parameters.row import Secrecy
+from tollgate.catalog.parameters.row import Parameter, Secrecy
 from tollgate.connectors.exchange import FORM
+from tollgate.connectors.iso8583 import fields
 from tollgate.connectors.masking import HIDDEN_MEMBERS, PERSONAL_MEMBERS, mask_members, mask_text, mask_values
 from tollgate.payments import order
 from tollgate.values import MASK
 
 MODULES = ("acquiring", "card", "redirect", "sepa", "tokens", "threeds.messages", "stripe.messages", "stripe.events")
-FORM_WORDS = {"billing_details"}
+FORM_WORDS = {"billing_details", "merchantCustomerId"}
 """Words of forms, which have no members."""
 SECRET = {
     "number",
@@ -166,6 +167,22 @@ def test_a_form_is_shown_without_its_secrets() -> None:
         "payment_method_options[card][three_d_secure][cryptogram]": MASK,
         "empty": "",
     }
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in PARAMETERS.values() if row.secrecy is not Secrecy.OPEN], ids=lambda row: row.name
+)
+def test_what_may_not_be_logged_is_hidden_in_the_messages_of_every_protocol(row: Parameter) -> None:
+    place = row.to.get(ConnectorName.STRIPE)
+    if place:
+        assert mask_members(urlencode({place: "x"}).encode(), FORM) == {place: MASK}
+    element, _, tag = row.to.get(ConnectorName.ISO8583, "").partition("[")[0].partition(".")
+    if element == str(fields.PRIVATE):
+        assert fields.TAGS[tag].secrecy is fields.Secrecy.HIDDEN
+
+
+def test_what_a_processor_repeats_of_a_customer_is_hidden() -> None:
+    assert mask_members(b'{"metadata": {"merchantCustomerId": "jane"}}') == {"metadata": {"merchantCustomerId": MASK}}
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff=\xfe", b"&&&=", b"card%5Bnumber%5D", b"a[=1&]=2&[]=3"])
