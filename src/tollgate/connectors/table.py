@@ -23,6 +23,8 @@ class ConnectorRow:
     """The brands that it takes, by their protocols."""
     needs_account: bool = False
     """Its later messages carry the account that the first payment charged."""
+    takes_tokens: bool = True
+    """It charges network tokens; otherwise a registered card is charged by its own number."""
     secrets: tuple[str, ...] = ()
     """The names of the secrets that an acquirer account has, or may have."""
 
@@ -35,7 +37,11 @@ CONNECTORS: Mapping[ConnectorName, ConnectorRow] = {
         iso8583.make, frozenset({Protocol.CARD}), needs_account=True, secrets=(KEY_SECRET,)
     ),
     ConnectorName.STRIPE: ConnectorRow(
-        stripe.make, frozenset({Protocol.CARD}), needs_account=True, secrets=(API_KEY, WEBHOOK_SECRET)
+        stripe.make,
+        frozenset({Protocol.CARD}),
+        needs_account=True,
+        takes_tokens=False,
+        secrets=(API_KEY, WEBHOOK_SECRET),
     ),
 }
 

@@ -59,7 +59,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
         order = msgspec.structs.replace(order, simulator_overrides=overrides)
     means = (
         await network_tokens.use_network_token(app, order, started)
-        if started.registration_id
+        if started.registration_id and route.takes_tokens
         else network_tokens.Means(order)
     )
     back_url = make_shopper_url(app, started) if order.return_url else ""

@@ -26,6 +26,7 @@ class Route(msgspec.Struct, frozen=True):
     """The connector that the channel has chosen; None for the one that the brand has by itself."""
     needs_account: bool = False
     """Messages about an earlier payment carry the account that it charged."""
+    takes_tokens: bool = True
 
 
 class DirectoryServerRoute(msgspec.Struct, frozen=True):
@@ -59,7 +60,7 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
     row = CONNECTORS[account.connector]
     if protocol not in row.protocols:
         raise Refusal(get_result(codes.NO_CONTRACT), f"the acquirer of this channel does not take {brand}")
-    return Route(row.make(account), wire, approved_code, account.connector, row.needs_account)
+    return Route(row.make(account), wire, approved_code, account.connector, row.needs_account, row.takes_tokens)
 
 
 def get_route(app: App, channel: Channel, payment: Payment) -> Route:

@@ -351,3 +351,16 @@ def test_a_category_of_the_first_payment_counts_for_its_follow_ups() -> None:
 
     assert messages.make_follow_up(ACCOUNT, make_follow_up("capture"), "capture", original).fields[25] == "08"
     assert messages.make_reversal_advice(ACCOUNT, original).fields[25] == "08"
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_number_behind_a_network_token_is_sent_only_to_charge_it_anew(action: str) -> None:
+    """A host that was asked with a token does not know the card's own number, and must not learn it from a refund."""
+    first = msgspec.structs.replace(FIRST, details={**FIRST.details, "NetworkTokenUsed": "true"})
+    original = msgspec.structs.replace(ORIGINAL, payment=first, first=first)
+
+    follow_up = messages.make_follow_up(ACCOUNT, make_follow_up(action), action, original)
+    advice = messages.make_reversal_advice(ACCOUNT, original)
+
+    assert (2 in follow_up.fields) is (action in ("rebill", "renewal"))
+    assert not {2, 14} & advice.fields.keys()

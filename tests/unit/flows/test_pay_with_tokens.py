@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.connectors import tokens
 from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors.table import CONNECTORS
 from tollgate.flows.tokenize import accept_token_event
+from tollgate.operations import routes
 from tollgate.operations.app import App
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import State
@@ -307,3 +310,21 @@ async def test_a_card_that_is_not_stored_is_not_looked_up(app: App, world: Token
 
     assert (counting.reads, world.asked) == ([], [])
     assert await register_card(app)
+
+
+async def test_an_acquirer_that_takes_no_tokens_gets_the_number(
+    app: App, world: TokenWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose = routes.choose_route
+    monkeypatch.setattr(routes, "choose_route", lambda *named: replace(choose(*named), takes_tokens=False))
+    registration_id = await keep_token(app)
+
+    received = await pay(app, registration_id, PRESENT)
+
+    assert "token" not in world.charged
+    assert world.charged["card"]["number"] == PAN
+    assert get_use(received) == {}
+
+
+def test_a_processor_with_the_stripe_api_takes_no_tokens() -> None:
+    assert [name for name, row in CONNECTORS.items() if not row.takes_tokens] == [ConnectorName.STRIPE]

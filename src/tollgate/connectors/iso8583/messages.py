@@ -36,6 +36,8 @@ FOLLOW_UP_TYPES = {
     "renewal": AUTHORIZATION,
 }
 """The message types of follow-ups, by their actions."""
+_ANEW = frozenset({"rebill", "renewal"})
+"""The follow-ups that charge an account anew."""
 
 _PURCHASE, _CREDIT = "000000", "200000"
 _PROCESSING = {ProcessingCode.FUNDING.value: "100000", ProcessingCode.PAYMENT.value: "260000"}
@@ -109,7 +111,7 @@ def make_follow_up(
         own[Tag.FINAL] = "Y"
     forwarded = forwarding.collect(ConnectorName.ISO8583, forwarding.list_follow_up_values(attempt, first))
     fields = {
-        **_describe_account(original.account),
+        **(_describe_account(original.account) if action in _ANEW else _describe_charged(original)),
         **_describe_sale(account, attempt, forwarded, first.echo),
         3: _CREDIT if action == "refund" else _choose_processing(first),
         4: render_amount(attempt),
@@ -134,7 +136,7 @@ def make_reversal_advice(account: AcquirerAccount, original: Original) -> Messag
     payment = original.payment
     key = make_reversal_key(payment)
     fields = {
-        **_describe_account(original.account),
+        **_describe_charged(original),
         **_describe_sale(account, payment, {}, original.first.echo),
         3: _choose_processing(original.first),
         4: render_amount(payment),
@@ -211,6 +213,12 @@ def _describe_account(account: Instrument | None) -> dict[int, str]:
         return {}
     expiry = f"{account.expiry_year[-2:]}{account.expiry_month}" if account.expiry_year and account.expiry_month else ""
     return {2: account.number.reveal(), **({14: expiry} if expiry else {})}
+
+
+def _describe_charged(original: Original) -> dict[int, str]:
+    """Returns the account that a message names again; the number of a network token is not kept with its payment."""
+    is_token = original.first.details.get("NetworkTokenUsed") == "true"
+    return {} if is_token else _describe_account(original.account)
 
 
 def _describe_proof(account: Instrument | None) -> dict[str, str]:
