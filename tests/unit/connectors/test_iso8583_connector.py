@@ -289,3 +289,13 @@ def test_a_charge_that_never_fitted_needs_no_reversal() -> None:
     verdict = end(CONNECTOR.reverse(Original(payment=payment, first=payment)))
 
     assert verdict.outcome is Outcome.APPROVED
+
+
+@pytest.mark.parametrize("action", sorted(messages.ANEW))
+def test_an_account_that_was_wiped_is_not_charged_again(action: str) -> None:
+    """A host that takes a sale without a number would charge nobody, or somebody else."""
+    wiped = msgspec.structs.replace(ORIGINAL, account=None)
+
+    verdict = end(CONNECTOR.follow_up(make_follow_up(action), action, APPROVED_CODE, original=wiped))
+
+    assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, codes.ACCOUNT_ERASED)

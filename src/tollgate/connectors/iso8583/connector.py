@@ -32,6 +32,7 @@ _KEPT = (3, 4, 49)
 
 _UNENCODABLE = Verdict(outcome=Outcome.DECLINED, code=RESPONSES["30"])
 _TOO_LARGE = Verdict(outcome=Outcome.DECLINED, code=codes.AMOUNT_TOO_LARGE)
+_ACCOUNT_ERASED = Verdict(outcome=Outcome.DECLINED, code=codes.ACCOUNT_ERASED)
 
 
 class Iso8583Connector:
@@ -55,6 +56,8 @@ class Iso8583Connector:
         **_: object,
     ) -> Exchange:
         """Captures, refunds, reverses, rebills, raises or renews an earlier payment."""
+        if action in messages.ANEW and original.account is None:
+            return _end(_ACCOUNT_ERASED)
         make_message = partial(messages.make_follow_up, self._account, attempt, action, original, is_final=is_final)
         return _begin(make_message, attempt.id, approved_code)
 
@@ -110,6 +113,12 @@ def make(account: AcquirerAccount | None) -> Iso8583Connector:
         if not fits or (number == 32 and not text.isdecimal() and text):
             raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), f"the {ELEMENTS[number].name} does not fit ISO 8583")
     return Iso8583Connector(account)
+
+
+def _end(verdict: Verdict) -> Exchange:
+    """Ends an exchange before anything is sent."""
+    yield from ()
+    return verdict
 
 
 def _begin(make_message: Callable[[], Message], key: str, approved_code: str) -> Exchange:

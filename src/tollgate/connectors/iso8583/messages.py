@@ -36,7 +36,7 @@ FOLLOW_UP_TYPES = {
     "renewal": AUTHORIZATION,
 }
 """The message types of follow-ups, by their actions."""
-_ANEW = frozenset({"rebill", "renewal"})
+ANEW = frozenset({"rebill", "renewal"})
 """The follow-ups that charge an account anew."""
 
 _PURCHASE, _CREDIT = "000000", "200000"
@@ -111,7 +111,7 @@ def make_follow_up(
         own[Tag.FINAL] = "Y"
     forwarded = forwarding.collect(ConnectorName.ISO8583, forwarding.list_follow_up_values(attempt, first))
     fields = {
-        **(_describe_account(original.account) if action in _ANEW else _describe_charged(original)),
+        **(_describe_account(original.account) if action in ANEW else _describe_charged(original)),
         **_describe_sale(account, attempt, forwarded, first.echo),
         3: _CREDIT if action == "refund" else _choose_processing(first),
         4: render_amount(attempt),
