@@ -200,7 +200,6 @@ class FramedConnection:
             extra = {"mti": message.mti, "stan": place.match.stan, "terminal": place.match.terminal}
             _log.warning("acquirer answered late", extra=extra)
 
-
     def _answer(self, request: codec.Message) -> None:
         """Answers a host that asks whether this side is still there, or signs off.
 

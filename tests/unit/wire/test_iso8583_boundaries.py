@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+from tollgate.connectors.exchange import WireRequest
 from tollgate.connectors.iso8583 import codec, network
 from tollgate.connectors.iso8583.codec import Message
 from tollgate.wire import Silent, Unsent, framed
@@ -15,7 +16,6 @@ from unit.wire.iso8583_hosts import (
     BRIEF_S,
     SOON_S,
     Visit,
-    WireRequest,
     answer,
     approve_all,
     frame,
