@@ -172,7 +172,9 @@ def test_a_failed_refund_is_logged(gateway: GatewayProcess, merchant: Client) ->
 # ---- authenticity ----
 
 
-@pytest.mark.parametrize("terms", [{"secret": "whsec_wrong"}, {"age_s": 600}, {"age_s": -3600}, {"secret": ""}], ids=str)
+@pytest.mark.parametrize(
+    "terms", [{"secret": "whsec_wrong"}, {"age_s": 600}, {"age_s": -3600}, {"secret": ""}], ids=str
+)
 def test_a_wrong_or_old_signature_is_refused(merchant: Client, processor: LocalStripe, terms: Any) -> None:
     taken = debit(merchant, **EXTERNAL)
 
