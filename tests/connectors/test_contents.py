@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -83,13 +84,15 @@ async def test_a_security_code_is_in_no_message_but_the_one_that_begins_a_paymen
     await chain.run(chain.connector.reverse(chain.recall(attempt)))
     await chain.run(chain.connector.inquire(chain.recall(attempt), APPROVED_CODE))
 
-    with_code = [number for number, (request, _) in enumerate(chain.notes) if has_text(request, CVV)]
+    with_code = [number for number, (request, _) in enumerate(chain.notes) if has_cvv(request)]
 
     assert with_code == ([0] if isinstance(row.order.account, CardAccount) else [])
 
 
-def has_text(request: WireRequest, text: str) -> bool:
-    return text in f"{request.path} {request.body!r} {dict(request.headers)!r}"
+def has_cvv(request: WireRequest) -> bool:
+    """Looks for the code by itself, or after its length in a message of ISO 8583: ids may contain the same digits."""
+    text = f"{request.path} {request.body!r} {dict(request.headers)!r}"
+    return re.search(rf"(?<![0-9A-Fa-f]){CVV}(?![0-9A-Fa-f])|004{CVV}", text) is not None
 
 
 @pytest.mark.parametrize(("name", "case"), TAKEN)

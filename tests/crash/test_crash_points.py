@@ -117,6 +117,7 @@ SPARED = {
     "role taken": ONE_COMMIT,
     "run refused": "one commit, before and after which nothing is paid",
     "schedule changed": ONE_COMMIT,
+    "payment of an event": "one question to the processor, which delivers an event again that was not answered",
     "schedule created": ONE_COMMIT,
     "schedule ended": ONE_COMMIT,
     "schedule halted": "stops a schedule whose row was tampered with, and may do so again",

@@ -1,6 +1,6 @@
 """Sending a connector's requests over a wire, within a time limit. What a reply means is decided by the connector."""
 
-import asyncio
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -65,8 +65,7 @@ async def _drive(
     conversation: Conversation[_Told], wire: Wire, timeout_s: float, label: str, probe: Probe, note: Note
 ) -> _Told:
     # All messages together have the time of one: after it another process may take over, and reverse the payment.
-    read_time = asyncio.get_running_loop().time
-    ends_at = read_time() + timeout_s
+    ends_at = time.monotonic() + timeout_s
     left_s = timeout_s
     try:
         request = first = next(conversation)
@@ -85,7 +84,7 @@ async def _drive(
             note(request, reply)
             probe(label, "after")
             request = conversation.send(reply)
-            left_s = ends_at - read_time()
+            left_s = ends_at - time.monotonic()
     except StopIteration as end:
         told: _Told = end.value
         return told
@@ -95,14 +94,13 @@ async def _drive(
 
 async def _send(request: WireRequest, wire: Wire, timeout_s: float) -> WireReply:
     """Repeats a request that never left, in what is left of its time; one that left is not sent again."""
-    read_time = asyncio.get_running_loop().time
-    ends_at = read_time() + timeout_s
+    ends_at = time.monotonic() + timeout_s
     left_s = timeout_s
     for _ in range(LIMITS.acquirer_sends_max - 1):
         try:
             return await wire.send(request, left_s)
         except Unsent:
-            left_s = ends_at - read_time()
+            left_s = ends_at - time.monotonic()
             if left_s <= 0:
                 raise
     return await wire.send(request, left_s)

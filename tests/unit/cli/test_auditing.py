@@ -84,7 +84,7 @@ def test_a_script_reads_the_same_as_json(folder: Path) -> None:
             "merchant_id": MERCHANT.id,
             "channel_id": CHANNEL.id,
             "currency": "EUR",
-            "accounts": {"shopper": -27600, "held": 0, "earned": 27600},
+            "accounts": {"shopper": -27600, "held": 0, "earned": 27600, "seller": 0},
         }
     ]
     assert (done.exit_code, found["is_clean"], found["findings_count"]) == (1, False, 1)

@@ -16,7 +16,15 @@ from tollgate.vault.keyring import make_keyring, save_keyring
 ID = "8a" + "0" * 30
 MAKERS = {"serve", "migrate"}
 KEY_ARCHIVE = ("make-key", "list", "restore", "destroy")
-STORELESS = {"check", "decrypt", "make-keys", "openapi", *(f"key-archive {each}" for each in KEY_ARCHIVE)}
+STORELESS = {
+    "acquirer-host",
+    "iso8583 explain",
+    "check",
+    "decrypt",
+    "make-keys",
+    "openapi",
+    *(f"key-archive {each}" for each in KEY_ARCHIVE),
+}
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "sandbox fork": ("--to-data", "{file}.fork"),
     "sandbox load": ("{file}",),
