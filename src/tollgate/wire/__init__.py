@@ -5,7 +5,6 @@ Timeouts, size caps and the guard over addresses are enforced here; what an answ
 
 from tollgate.wire.acquirer import Forbidden, HttpWire, Silent, Unsent, Wire
 from tollgate.wire.addresses import may_carry_cards
-from tollgate.wire.framed import make_frame, read_frame
 from tollgate.wire.guard import Guard
 from tollgate.wire.iso8583 import Iso8583Wire
 from tollgate.wire.notifier import HttpNotifier, Notifier, Outgoing, Received
@@ -27,7 +26,5 @@ __all__ = [
     "Wire",
     "Wires",
     "list_tls_faults",
-    "make_frame",
     "may_carry_cards",
-    "read_frame",
 ]

@@ -18,18 +18,6 @@ _UNREAD_BYTES_MAX = 16 * 1024
 _CLOSED = "the acquirer closed the connection"
 
 
-async def read_frame(reader: asyncio.StreamReader) -> bytes:
-    """Returns the next message of a connection; raises Unreadable for a length that no message has."""
-    length = int.from_bytes(await reader.readexactly(codec.HEADER_BYTES), "big")
-    if length > LIMITS.iso8583_message_bytes_max:
-        raise codec.Unreadable(0, "length", f"no message has {length} bytes")
-    return await reader.readexactly(length)
-
-
-def make_frame(body: bytes) -> bytes:
-    return len(body).to_bytes(codec.HEADER_BYTES, "big") + body
-
-
 class _Place(NamedTuple):
     """A message in flight has a place to itself. Network messages have their own, so that no payment delays them."""
 
@@ -156,7 +144,7 @@ class FramedConnection:
         if self.working_key is not None:
             body = network.add_mac(body, self.working_key)
         # In one piece, so that the frames of two messages never mix.
-        self._writer.write(make_frame(body))
+        self._writer.write(codec.make_frame(body))
         if self._writer.transport.get_write_buffer_size() > _UNREAD_BYTES_MAX and self._flushing is None:
             self._flushing = self._loop.create_task(self._flush())
             self._flushing.add_done_callback(self._note_flushed)
@@ -173,7 +161,8 @@ class FramedConnection:
         reason = _CLOSED
         try:
             while True:
-                self._take(await read_frame(self._reader))
+                length = codec.read_length(await self._reader.readexactly(codec.HEADER_BYTES))
+                self._take(await self._reader.readexactly(length))
         except codec.Unreadable as fault:
             reason = "the acquirer sent what cannot be read"
             _log.warning("acquirer message unreadable: %s", fault)

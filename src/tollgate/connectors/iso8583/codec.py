@@ -1,4 +1,4 @@
-"""Reads and writes messages of ISO 8583:1987: ASCII text, binary bitmaps, no header.
+"""Reads and writes messages of ISO 8583:1987 (ASCII text, binary bitmaps) and the length before each.
 
 The elements are rows of `fields`; what a message means is decided elsewhere.
 """
@@ -105,6 +105,19 @@ class Reading(NamedTuple):
 
     parts: tuple[Part, ...]
     fault: Unreadable | None
+
+
+def make_frame(body: bytes) -> bytes:
+    """Puts the length before a message, as a connection carries it."""
+    return len(body).to_bytes(HEADER_BYTES, "big") + body
+
+
+def read_length(header: bytes) -> int:
+    """Reads the length before a message; raises Unreadable for one that no message has."""
+    length = int.from_bytes(header, "big")
+    if length > LIMITS.iso8583_message_bytes_max:
+        raise Unreadable(0, "length", f"no message has {length} bytes")
+    return length
 
 
 def encode(message: Message) -> bytes:

@@ -18,7 +18,6 @@ from tollgate.connectors.iso8583.network import NetworkCode
 from tollgate.sandbox.iso8583_host.ledger import APPROVED, Entry, HostLedger, make_references
 from tollgate.sandbox.iso8583_host.rules import Act, Rule, RuleBook
 from tollgate.values import RandomBytes
-from tollgate.wire import make_frame, read_frame
 
 _KEY_BYTES = 16
 _ECHOED = (3, 4, 7, 11, 12, 13, 32, 37, 41, 42, 49)
@@ -97,7 +96,8 @@ class SimulatedHost:
         connection = _Connection(writer)
         try:
             while True:
-                self._take(connection, await read_frame(reader))
+                length = codec.read_length(await reader.readexactly(codec.HEADER_BYTES))
+                self._take(connection, await reader.readexactly(length))
         except codec.Unreadable as fault:
             self._show(f"<- UNREADABLE {fault}; connection closed")
         except (asyncio.IncompleteReadError, OSError):
@@ -182,7 +182,7 @@ class SimulatedHost:
     def _send(self, connection: _Connection, body: bytes) -> None:
         with suppress(OSError):
             if not connection.writer.is_closing():
-                connection.writer.write(make_frame(body))
+                connection.writer.write(codec.make_frame(body))
 
 
 def _answer(message: Message, response: str, entry: Entry | None = None) -> Message:
