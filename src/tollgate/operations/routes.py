@@ -86,12 +86,10 @@ def check_reachable(app: App, channel: Channel, test_mode: TestMode | None, bran
     if brand is not None:
         choose_route(app, channel, test_mode, brand)
     elif channel.creditor is None:
-        _choose_wire(app, channel, test_mode)
+        _choose_wire(app, channel, test_mode, find_account(app, channel, test_mode))
 
 
-def _choose_wire(
-    app: App, channel: Channel, test_mode: TestMode | None, account: AcquirerAccount | None = None
-) -> Wire:
+def _choose_wire(app: App, channel: Channel, test_mode: TestMode | None, account: AcquirerAccount | None) -> Wire:
     address = find_address(test_mode, channel.test_url, channel.live_url)
     if address:
         return app.find_wire(address, account)
