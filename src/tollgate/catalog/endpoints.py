@@ -680,7 +680,7 @@ UNDESCRIBED = frozenset(
         "GET /v1/checkouts/{id}/form",
         "POST /v1/checkouts/{id}/abandoned",
         "GET /v1/checkouts/{id}/provider",
-        "POST /v1/acquirers/{entityId}/events",
+        "POST /v1/acquirers/{id}/events",
         "POST /v1/networkTokens/events/{token}",
         "POST /v1/threeDSecure/results/{token}",
         "POST /v1/threeDSecure/method/{token}",

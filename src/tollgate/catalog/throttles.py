@@ -87,6 +87,7 @@ _ROWS = (
     Throttle("query", "id", _READS, has_rules=True, scope=Scope.REPORTS),
     Throttle("query_list", "entity", _LISTS, has_rules=True, scope=Scope.REPORTS),
     Throttle("reconciliations", "entity", _LISTS, has_rules=True, scope=Scope.REPORTS),
+    Throttle("sellers", "entity", _LISTS, has_rules=True, scope=Scope.REPORTS),
     Throttle("create_webhook", "entity", _LISTS),
     Throttle("list_webhooks", "entity", _LISTS),
     Throttle("read_webhook", "id", _READS),

@@ -23,6 +23,7 @@ _PAYMENT = (*_MONEY, "paymentType")
 _PREPARING = frozenset({"create_checkout", "create_payment_link"})
 """A merchant prepares these before a shopper pays."""
 
+_SUMMARIES = frozenset({"reconciliations", "sellers"})
 _DATES = ("date.from", "date.to")
 _SUBJECTS = ("merchantTransactionId", "lifecycleId")
 _DAY = len("yyyy-MM-dd")
@@ -281,7 +282,7 @@ REQUEST_RULES = (
         "date.from and date.to are sent together or not at all.",
         all_or_none(*_DATES),
         groups=frozenset({"date"}),
-        operations=OPERATIONS_WITH_RULES - {"reconciliations"},
+        operations=OPERATIONS_WITH_RULES - _SUMMARIES,
     ),
     Rule("report_order", "A report does not end before it starts.", not_after(*_DATES), groups=frozenset({"date"})),
     Rule(
@@ -301,13 +302,13 @@ REQUEST_RULES = (
         "settlement_dates",
         "A settlement summary needs date.from and date.to.",
         required(*_DATES),
-        operations=frozenset({"reconciliations"}),
+        operations=_SUMMARIES,
     ),
     Rule(
         "settlement_days",
         f"A settlement summary is of whole days, at most {LIMITS.settlement_days_max} of them.",
         _check_days,
         groups=frozenset({"date"}),
-        operations=frozenset({"reconciliations"}),
+        operations=_SUMMARIES,
     ),
 )

@@ -7,7 +7,7 @@ from tollgate.web.request import Access, Reply, Request, Routes
 ROUTES = Routes()
 
 
-@ROUTES.add("POST", "/v1/acquirers/{entityId}/events", "take_acquirer_event", Access.OPEN, takes_bytes=True)
+@ROUTES.add("POST", "/v1/acquirers/{id}/events", "take_acquirer_event", Access.OPEN, takes_bytes=True)
 async def take_acquirer_event(request: Request, app: App) -> Reply:
     """An acquirer reports a dispute or a failed refund; it repeats what is not answered with 200."""
     signature = request.header(SIGNATURE.lower().encode()) or ""

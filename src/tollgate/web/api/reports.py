@@ -103,11 +103,11 @@ async def read_reconciliation_page(request: Request, caller: Caller, app: App) -
     return _answer_entries(await report.list_completed(app, get_channel(caller), period, window), caller, app)
 
 
-@ROUTES.add("GET", "/reports/v1/sellers", "reconciliations")
+@ROUTES.add("GET", "/reports/v1/sellers", "sellers")
 async def read_sellers(request: Request, caller: Caller, app: App) -> Reply:
     """Sums up what each seller of the marketplace got and gave back, in pages."""
     channel = get_channel(caller)
-    situation = app.make_situation("reconciliations", channel)
+    situation = app.make_situation("sellers", channel)
     period, window = reports.read_seller_days(request.pairs, situation, LIMITS.settlement_page)
     page = await report.sum_up_sellers(app, channel, period, window)
     return reply_with(reports.answer_seller_sums(page, app.envelope, caller.ndc, app.clock.now()))
