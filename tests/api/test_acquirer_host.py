@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from acquirer_host import AcquirerHostProcess
 from api.merchants import add_channel, wait_until
 from gateway import COLD, COMMAND_S, Client, GatewayProcess, inherit_variables
+from office_client import enter_office
 from tollgate.hosting.listener import get_local_certificate
 from tollgate.values import SystemClock
 from warm import run_warm
@@ -152,3 +154,18 @@ def test_a_file_that_cannot_be_used_ends_the_command(tmp_path: Path, flag: str, 
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
+
+
+def test_the_page_of_a_payment_names_the_protocol_and_explains_its_messages(own: GatewayProcess, shop: Client) -> None:
+    office = enter_office(own)
+    payment_id, _ = pay(shop, "92.00")
+
+    def show() -> str:
+        return unescape(office.get(f"{office.base}/payments/{payment_id}").body.decode())
+
+    wait_until(lambda: "Charge request: answered" in show())
+
+    page = show()
+    assert "iso8583 connector to tcp://127.0.0.1:" in page
+    assert '"2 primary account number": "420000******0000"' in page
+    assert "4200000000000000" not in page

@@ -25,7 +25,15 @@ _GROUPS = {
     "token_terms": "Network tokens",
 }
 _HIDDEN = "//***@"
-_SPELLINGS = {"3ds": "3-D Secure", "bic": "BIC", "bin": "BIN", "cvv": "CVV", "iban": "IBAN", "url": "address"}
+_SPELLINGS = {
+    "3ds": "3-D Secure",
+    "bic": "BIC",
+    "bin": "BIN",
+    "ca": "CA",
+    "cvv": "CVV",
+    "iban": "IBAN",
+    "url": "address",
+}
 
 
 def _make_label(name: str) -> str:

@@ -75,7 +75,8 @@ def _describe_route(visit: visits.Visit, found: chains.Found) -> str:
     address = find_address(payment.test_mode, channel.test_url, channel.live_url)
     where = address.rpartition("@")[2] if address else "the simulator" if not visit.app.is_live else "no acquirer"
     mode = payment.test_mode or "live"
-    return f"{protocol.value if protocol else payment.brand} connector to {where} ({mode}), as the channel is set today"
+    name = payment.connector or (protocol.value if protocol else payment.brand)
+    return f"{name} connector to {where} ({mode}), as the channel is set today"
 
 
 async def _list_entries(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:
@@ -149,7 +150,7 @@ def _describe_row(row: JournalRow) -> Item:
     if row.kind != MESSAGE:
         shown = {name: str(value) for name, value in facts.items() if name != "event"}
         return Item(at=row.at, kind="log", title=f"Log: {facts.get('event', '')}", facts=shown)
-    answer = f"HTTP {facts['status']}" if "status" in facts else facts.get("fault", "")
+    answer = f"HTTP {facts['status']}" if "status" in facts else facts.get("fault", "answered")
     text = f"{facts['path']}\n{_render(facts['request'])}\n\n{answer}"
     if facts.get("reply") is not None:
         text += f"\n{_render(facts['reply'])}"

@@ -14,6 +14,7 @@ import orjson
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors.iso8583 import transcript
 from tollgate.connectors.masking import mask_members, mask_values
 from tollgate.operations.caches import MerchantCache
 from tollgate.store.journal import JournalRow
@@ -148,7 +149,10 @@ def _mask(entry: _Message | _Line, merchants: MerchantCache) -> _Masked | None:
     if isinstance(reply, str):
         facts["fault"] = reply
     else:
-        facts |= {"status": reply.status, "reply": mask_members(reply.body, reply.content_type)}
+        facts["reply"] = mask_members(reply.body, reply.content_type)
+        if reply.content_type != transcript.CONTENT_TYPE:
+            # Only protocols over HTTP have a status.
+            facts["status"] = reply.status
     about = entry.about
     row_id = make_timed_id(about.created_at, f"{about.id}.{entry.label}") if entry.label in REPEATED else ""
     return _Masked(entry.at, about.merchant_id, about.id, about.ndc, MESSAGE, facts, row_id)

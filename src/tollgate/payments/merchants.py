@@ -80,7 +80,7 @@ class ThreeDsTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         str | None, ChannelFlag("--three-ds-live-url", "The directory server of a live host.", Form.CARD_ADDRESS)
     ] = None
     acquirer_bin: Annotated[
-        str, ChannelFlag("--acquirer-bin", "The acquirer's number, told to the directory server.")
+        str, ChannelFlag("--acquirer-bin", "The acquirer's number, told to it and to the directory server.")
     ] = "000000"
     acquirer_merchant_id: Annotated[
         str, ChannelFlag("--acquirer-merchant-id", "The merchant's number at the acquirer.")
@@ -89,11 +89,11 @@ class ThreeDsTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     requestor_name: Annotated[str, ChannelFlag("--requestor-name", "Its name there.")] = ""
     requestor_url: Annotated[str, ChannelFlag("--requestor-url", "Its web address there.", Form.WEB_ADDRESS)] = ""
     mcc: Annotated[
-        str, ChannelFlag("--merchant-category", "Four digits, told to the directory server.", Form.CATEGORY)
+        str, ChannelFlag("--merchant-category", "Four digits, told to acquirer and directory server.", Form.CATEGORY)
     ] = ""
     """A payment may name another category."""
     country: Annotated[
-        str, ChannelFlag("--merchant-country", "Two letters, told to the directory server.", Form.COUNTRY)
+        str, ChannelFlag("--merchant-country", "Two letters, told to acquirer and directory server.", Form.COUNTRY)
     ] = ""
     server_reference: Annotated[
         str, ChannelFlag("--three-ds-server-reference", "The number under which the schemes certified this host.")
@@ -201,10 +201,10 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TERMS: dict[str, type[Creditor | ThreeDsTerms | TokenTerms | AcquirerTerms]] = {
+    "acquirer": AcquirerTerms,
     "creditor": Creditor,
     "three_ds": ThreeDsTerms,
     "token_terms": TokenTerms,
-    "acquirer": AcquirerTerms,
 }
 """The members of a channel whose flags are set together."""
 
