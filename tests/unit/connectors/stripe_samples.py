@@ -15,9 +15,10 @@ from tollgate.connectors.exchange import AcquirerAccount, Conversation, Original
 from tollgate.connectors.stripe.exchanges import StripeConnector
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
+from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, State
 from tollgate.values import SECOND, ChannelId, Money, PaymentId, Secret
-from unit.connectors.samples import CAPTURE, CARD
+from unit.connectors.samples import CAPTURE, CARD, ORDER
 
 APPROVED_CODE = "000.100.112"
 CREATED_S = 1_700_000_000
@@ -129,3 +130,13 @@ def doubtful(payment: Payment = DEBIT, **details: str) -> Original:
     """Returns a payment whose outcome is unknown, by default without a trace of its intent."""
     silent = replace(payment, state=State.DECLINED, details=details)
     return Original(payment=silent, first=silent)
+
+
+CREATED = intent("requires_confirmation")
+PAID = intent("succeeded", amount_received=9210, latest_charge=charge())
+STEPS = ["POST /v1/payment_methods", "POST /v1/payment_intents", "POST /v1/payment_intents/pi_1/confirm"]
+LOOK = "GET /v1/payment_intents/pi_1"
+
+
+def sell(*replies: Reply, order: Order = ORDER, attempt: Payment = DEBIT) -> Talk:
+    return talk(CONNECTOR.charge(order, attempt, APPROVED_CODE), *replies)

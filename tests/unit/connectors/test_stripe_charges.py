@@ -7,32 +7,22 @@ from msgspec.structs import replace
 
 from tollgate.catalog.results import RESULTS
 from tollgate.connectors.stripe import verdicts
-from tollgate.payments.order import Order
-from tollgate.payments.payment import Outcome, Payment, Verdict
+from tollgate.payments.payment import Outcome, Verdict
 from unit.connectors.samples import ORDER
 from unit.connectors.stripe_samples import (
-    APPROVED_CODE,
-    CONNECTOR,
-    DEBIT,
+    CREATED,
     HOLD,
+    LOOK,
     METHOD,
+    PAID,
+    STEPS,
     Reply,
-    Talk,
     charge,
     decline,
     failure,
     intent,
-    talk,
+    sell,
 )
-
-CREATED = intent("requires_confirmation")
-PAID = intent("succeeded", amount_received=9210, latest_charge=charge())
-STEPS = ["POST /v1/payment_methods", "POST /v1/payment_intents", "POST /v1/payment_intents/pi_1/confirm"]
-LOOK = "GET /v1/payment_intents/pi_1"
-
-
-def sell(*replies: Reply, order: Order = ORDER, attempt: Payment = DEBIT) -> Talk:
-    return talk(CONNECTOR.charge(order, attempt, APPROVED_CODE), *replies)
 
 
 def judge(*replies: Reply) -> Verdict:

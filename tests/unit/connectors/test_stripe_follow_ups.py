@@ -13,6 +13,7 @@ from unit.connectors.stripe_samples import (
     CONNECTOR,
     DEBIT,
     HOLD,
+    LOOK,
     METHOD,
     Reply,
     Talk,
@@ -39,7 +40,6 @@ CAPTURED = intent("succeeded", amount_received=4000, latest_charge=charge(amount
 REFUSED = failure(400, type="invalid_request_error", code="payment_intent_unexpected_state")
 REBILLED = {"amount": 4000, "metadata": {"tollgate": "8a02"}}
 
-LOOK = "GET /v1/payment_intents/pi_1"
 LIST_INTENTS = "GET /v1/payment_intents"
 LIST_REFUNDS = "GET /v1/refunds"
 POST_REFUND = "POST /v1/refunds"

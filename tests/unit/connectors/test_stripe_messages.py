@@ -8,30 +8,20 @@ from msgspec.structs import replace
 from tollgate.connectors.stripe import messages
 from tollgate.payments.accounts import TokenAccount
 from tollgate.payments.order import Authentication, Details, Order, StandingInstruction
-from tollgate.payments.payment import Outcome, Payment
+from tollgate.payments.payment import Outcome
 from tollgate.values import Money, Secret
 from unit.connectors.samples import CARD, ORDER
 from unit.connectors.stripe_samples import (
     APPROVED_CODE,
-    CONNECTOR,
+    CREATED,
     DEBIT,
     HOLD,
     METHOD,
-    Reply,
-    Talk,
-    charge,
+    PAID,
+    STEPS,
     intent,
-    talk,
+    sell,
 )
-
-CREATED = intent("requires_confirmation")
-PAID = intent("succeeded", amount_received=9210, latest_charge=charge())
-STEPS = ["POST /v1/payment_methods", "POST /v1/payment_intents", "POST /v1/payment_intents/pi_1/confirm"]
-LOOK = "GET /v1/payment_intents/pi_1"
-
-
-def sell(*replies: Reply, order: Order = ORDER, attempt: Payment = DEBIT) -> Talk:
-    return talk(CONNECTOR.charge(order, attempt, APPROVED_CODE), *replies)
 
 
 def test_a_debit_makes_a_method_and_an_intent_and_confirms_it() -> None:

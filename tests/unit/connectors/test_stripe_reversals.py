@@ -15,6 +15,7 @@ from unit.connectors.stripe_samples import (
     DEBIT,
     HOLD,
     KNOWN,
+    LOOK,
     Reply,
     Talk,
     charge,
@@ -27,7 +28,6 @@ from unit.connectors.stripe_samples import (
 )
 
 LIST = "GET /v1/payment_intents"
-LOOK = "GET /v1/payment_intents/pi_1"
 CANCEL = "POST /v1/payment_intents/pi_1/cancel"
 REFUND = "POST /v1/refunds"
 
