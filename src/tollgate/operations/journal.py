@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors.exchange import WireReply, WireRequest
-from tollgate.connectors.iso8583 import transcript
+from tollgate.connectors.exchange import JSON, WireReply, WireRequest
 from tollgate.connectors.masking import mask_members, mask_values
 from tollgate.operations.caches import MerchantCache
 from tollgate.store.journal import JournalRow
@@ -150,8 +149,8 @@ def _mask(entry: _Message | _Line, merchants: MerchantCache) -> _Masked | None:
         facts["fault"] = reply
     else:
         facts["reply"] = mask_members(reply.body, reply.content_type)
-        if reply.content_type != transcript.CONTENT_TYPE:
-            # Only protocols over HTTP have a status.
+        if reply.content_type == JSON:
+            # Other protocols have no status of HTTP.
             facts["status"] = reply.status
     about = entry.about
     row_id = make_timed_id(about.created_at, f"{about.id}.{entry.label}") if entry.label in REPEATED else ""
