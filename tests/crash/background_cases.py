@@ -18,7 +18,7 @@ from crash.calendars import Calendar, move_clock, read_calendar
 from crash.crashes import Crash, CrashCase, Ending, Kill, describe_store
 from crash.schedule_checks import bring_back, put_to_sleep, set_aside, wake_jobs
 from crash.server import DEATH_S
-from crash.store_reader import Record, StoreReader
+from crash.store_reader import Record, Rows, StoreReader
 from crash.world import PATIENCE_S, World
 from gateway import Client
 from tollgate.connectors.card import CHARGES
@@ -149,11 +149,12 @@ MakeCase = Callable[[BackgroundCrash], BackgroundCase]
 
 def wait_until_over(world: World, due_on: datetime) -> None:
     """Nothing is open, and no time up to this one is left that is not taken care of."""
-    store, due_at = world.store, to_instant(due_on)
+    store = world.store
+    due = f"SELECT id, 'schedule', state FROM schedules WHERE state = 0 AND next_at <= {to_instant(due_on)}"
 
-    def is_over() -> bool:
-        return store.has_nothing_open() and not store.query(
-            f"SELECT id FROM schedules WHERE state = 0 AND next_at <= {due_at}"
-        )
+    def list_left() -> Rows:
+        return store.list_open(due)
 
-    wait_while_time_passes(is_over, partial(move_clock, store), PATIENCE_S, lambda: f"still {store.list_open()}")
+    wait_while_time_passes(
+        lambda: not list_left(), partial(move_clock, store), PATIENCE_S, lambda: f"still {list_left()}"
+    )

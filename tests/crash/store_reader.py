@@ -143,9 +143,10 @@ class StoreReader:
             assert time.monotonic() < deadline, f"somebody is still connected after {within_s} s"
             time.sleep(0.02)
 
-    def list_open(self) -> Rows:
-        waiting = self.query(f"SELECT id, payment_type, state FROM payments WHERE {_IS_OPEN}")
-        return waiting + self.query("SELECT id, topic, tries FROM jobs")
+    def list_open(self, *more: str) -> Rows:
+        """Lists open payments and jobs in one statement, because one commit may end a job and start a payment."""
+        waiting = f"SELECT id, payment_type, state FROM payments WHERE {_IS_OPEN}"
+        return self.query(" UNION ALL ".join([waiting, "SELECT id, topic, tries FROM jobs", *more]))
 
     def list_owed(self) -> list[tuple[str, str]]:
         """Lists payment and topic of every job."""
@@ -153,10 +154,9 @@ class StoreReader:
 
     def is_calm(self, *topics: str) -> bool:
         """Nothing is open and no recovery task on these topics is due; shoppers may be away, and tasks set aside."""
-        owed = self.query(f"SELECT topic FROM jobs WHERE due_at < {ASIDE}")
-        return not self.query(f"SELECT id FROM payments WHERE {_IS_OPEN}") and not {topic for (topic,) in owed} & {
-            *topics
-        }
+        waiting = f"SELECT payment_type, 1 FROM payments WHERE {_IS_OPEN}"
+        rows = self.query(f"{waiting} UNION ALL SELECT topic, 0 FROM jobs WHERE due_at < {ASIDE}")
+        return not any(is_open == "1" or topic in topics for topic, is_open in rows)
 
     def wait_until_done(self, *topics: str, within_s: float = QUIET_S) -> None:
         deadline = time.monotonic() + within_s
