@@ -11,7 +11,7 @@ from tollgate.catalog.connectors import ConnectorName
 from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.payments.accounts import BankAccount, CardAccount, VirtualAccount, make_card_summary
 from tollgate.payments.order import Order
-from tollgate.values import ChannelId, Money, Secret
+from tollgate.values import Money, Secret
 
 CARD_NUMBER, CVV, IBAN = "4200000000000000", "9137", "DE89370400440532013000"
 CARD = CardAccount(
@@ -45,7 +45,7 @@ BANK_ORDER = replace(
 
 def make_account(connector: ConnectorName, *, secrets: Mapping[str, Secret]) -> AcquirerAccount:
     return AcquirerAccount(
-        channel_id=ChannelId("8a" + "2" * 30),
+        id="8a" + "2" * 30,
         connector=connector,
         merchant_name="Jones",
         merchant_number="M-7",

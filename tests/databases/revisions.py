@@ -35,6 +35,7 @@ REVISION_ROWS: dict[str, dict[str, Mapping[str, Any]]] = {
     "0012": {"payments": _PAYMENT},
     "0013": {"payments": _PAYMENT},
     "0014": {"payments": _PAYMENT},
+    "0015": {"payments": _PAYMENT},
 }
 """The values that mean something, by revision and table. Other columns and tables get any value of their type."""
 

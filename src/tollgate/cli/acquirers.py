@@ -57,7 +57,7 @@ def set_acquirer_secret(entity_id: str, name: str, *, remove: bool, **flags: Any
             raise click.UsageError("standard input must have one line of printable ASCII characters")
         keyring = load_keyring(process.key_path)
         await record(database, keyring, AuditAction.ACQUIRER_SECRET_CHANGED, found.id, found.merchant_id, secret=name)
-        setting = f"{caches.ACQUIRER_SECRETS}{found.id}/{name}"
+        setting = f"{caches.ACQUIRER_SECRETS}{found.first_account_id}/{name}"
         if remove:
             await settings.forget_sealed_setting(database, setting)
         else:

@@ -10,6 +10,7 @@ from tollgate.cli.channel_terms import merge_flags, refuse_unsafe_addresses, wit
 from tollgate.cli.program import STORE_FLAGS, program, record, with_settings, with_store
 from tollgate.config import Settings
 from tollgate.contract.channels import render_channel_value
+from tollgate.operations import acquirer_accounts
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.store import merchants
 from tollgate.store.database import Database
@@ -112,7 +113,8 @@ def set_channel(entity_id: str, **flags: Any) -> None:
         refuse_unsafe_addresses(changed, changes, settings)
         keyring = load_keyring(settings.key_path)
         await record(database, keyring, AuditAction.CHANNEL_CHANGED, found.id, found.merchant_id, **_show(changes))
-        await merchants.update_channel(database, changed)
+        now, new_id = SystemClock().now(), make_id()
+        await acquirer_accounts.save_channel(database, keyring, found, changed, new_id=new_id, now=now)
 
     with_store(store, update)
 

@@ -11,7 +11,7 @@ from tollgate.payments.accounts import Instrument
 from tollgate.payments.merchants import TlsTerms
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, Verdict
-from tollgate.values import ChannelId, Secret
+from tollgate.values import Secret
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -69,9 +69,9 @@ def read_reply(reply: WireReply, kind: type[_Message]) -> _Message | None:
 
 
 class AcquirerAccount(msgspec.Struct, frozen=True, kw_only=True):
-    """The terms under which a channel reaches its acquirer, and by which the acquirer knows it."""
+    """The terms under which a channel reaches an acquirer, and by which the acquirer knows it."""
 
-    channel_id: ChannelId
+    id: str
     connector: ConnectorName
     merchant_name: str
     merchant_number: str = ""

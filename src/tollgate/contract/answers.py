@@ -125,6 +125,8 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     if payment.split:
         echo = {**echo, **render_split(payment.split)}
     body |= render_rest(payment.result_code, payment.card, echo, payment.details, handover)
+    if payment.risk is not None:
+        body["risk"]["score"] = str(payment.risk.score)
     return body
 
 

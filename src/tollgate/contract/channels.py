@@ -12,6 +12,7 @@ import msgspec
 
 from tollgate.catalog import connectors, countries, ibans, shape
 from tollgate.payments.merchants import CHANNEL_FLAGS, TERMS, Channel, ChannelFlag, Form
+from tollgate.payments.routing import Strategy
 
 PLAIN_ADDRESS = (
     "a live host sends card data to https:// and tls:// only; http:// and tcp:// are for 127.0.0.1 and [::1] with "
@@ -21,6 +22,7 @@ PLAIN_ADDRESS = (
 _URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _TCP = re.compile(r"(tls|tcp)://[^\s/?#@]+:[0-9]{1,5}")
 _IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
+_DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}(?::[0-9]{1,5})?")
 _SWITCHES = {"true": True, "false": False}
 
 
@@ -90,15 +92,31 @@ _FORMS: Mapping[Form, tuple[Callable[[str], str], Callable[[str], bool], str]] =
     ),
     Form.COUNTRY: (str.upper, countries.COUNTRIES.__contains__, "a country: it has the two letters of ISO 3166"),
     Form.COUNT: (str, lambda value: re.fullmatch("[0-9]{1,9}", value) is not None, "a number: it is 0 or more"),
+    Form.PLACE: (str, lambda value: re.fullmatch("[1-9][0-9]{0,2}", value) is not None, "a number from 1 to 999"),
+    Form.SHARE: (
+        str,
+        lambda value: re.fullmatch("[0-9]|[1-4][0-9]|50", value) is not None,
+        "a percentage from 0 to 50",
+    ),
+    Form.STRATEGY: (
+        str.lower,
+        lambda value: value in list(Strategy),
+        f"a strategy: it is one of {', '.join(Strategy)}",
+    ),
     Form.SWITCH: (str.lower, _SWITCHES.__contains__, "a switch: it is true or false"),
 }
 """The function that normalizes a value, the check, and the words for what a value is not, by form."""
+
+
+_NUMBERS = frozenset({Form.COUNT, Form.PLACE, Form.SHARE})
 
 
 def read_channel_value(form: Form, text: str) -> Any:
     """Reads the text of a setting; a ValueError says what it is not."""
     if form is Form.SCHEMES:
         return _read_schemes(text)
+    if form is Form.DOMAINS:
+        return _read_domains(text)
     normalize, is_sound, expected = _FORMS[form]
     value = normalize(text)
     if not is_sound(value):
@@ -107,7 +125,17 @@ def read_channel_value(form: Form, text: str) -> Any:
         return _SWITCHES[value]
     if form is Form.CONNECTOR:
         return connectors.ConnectorName(value)
-    return int(value) if form is Form.COUNT else value
+    if form is Form.STRATEGY:
+        return Strategy(value)
+    return int(value) if form in _NUMBERS else value
+
+
+def _read_domains(text: str) -> tuple[str, ...]:
+    domains = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip()))
+    wrong = [domain for domain in domains if _DOMAIN.fullmatch(domain) is None]
+    if wrong:
+        raise ValueError(f"not a domain such as shop.example or *.shop.example: {', '.join(wrong)}")
+    return domains
 
 
 def _read_schemes(text: str) -> tuple[str, ...]:

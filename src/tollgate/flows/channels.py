@@ -6,6 +6,7 @@ from typing import Any
 from tollgate.catalog import codes, results
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.contract import channels
+from tollgate.operations import acquirer_accounts
 from tollgate.operations.app import App
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, Form, Merchant
 from tollgate.store import merchants
@@ -99,7 +100,9 @@ def apply_channel_changes(app: App, channel: Channel, changes: Mapping[str, str]
 async def change_channel(app: App, channel: Channel, changes: Mapping[str, str]) -> Channel:
     """Changes the settings of a channel, which count from the next request on."""
     changed = apply_channel_changes(app, channel, changes)
-    if not await merchants.update_channel(app.database, changed):
+    new_id, now = make_id(app.random_bytes), app.clock.now()
+    saving = acquirer_accounts.save_channel(app.database, app.keyring, channel, changed, new_id=new_id, now=now)
+    if not await saving:
         raise Refusal(results.get_result(codes.UNKNOWN_CHANNEL))
     await app.merchants.refresh(app.database)
     return changed

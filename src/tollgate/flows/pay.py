@@ -6,7 +6,6 @@ Follow-ups and recovery have flows of their own.
 from collections.abc import Awaitable, Sequence
 
 from tollgate.catalog import codes
-from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
@@ -45,16 +44,16 @@ async def pay(
     guards: writes that must succeed in the commit that starts the payment.
     """
     channel, idempotency_key = call.channel, call.idempotency_key
-    route = routes.choose_route(app, channel, order.test_mode, order.brand)
+    payment_id = payment_id or PaymentId(make_id(app.random_bytes))
+    route = routes.route_payment(app, channel, order, payment_id)
     enrolment = await find_enrolment(app, order, channel)
     if enrolment is not None:
         check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
     patience_s = app.patience_s + (app.acquirer_timeout_s if enrolment else 0)
-    payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     new = None
     if order.registers:
         order, new = await accounts.prepare_registration(app, order, call, payment_id)
-    started = start_attempt(app, order, call, payment_id, patience_s, route.name)
+    started = start_attempt(app, order, call, payment_id, patience_s, route)
     sealed = None
     if order.account is not None:
         owner = make_owner("payment", started.merchant_id, started.id)
@@ -110,7 +109,7 @@ def is_excused(order: Order) -> bool:
 
 
 def start_attempt(
-    app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float, connector: ConnectorName | None = None
+    app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float, route: routes.Route
 ) -> Payment:
     return Payment(
         id=payment_id,
@@ -135,7 +134,9 @@ def start_attempt(
         card=order.card_summary,
         split=order.split,
         echo=order.echo,
-        connector=connector,
+        connector=route.name,
+        account_id=route.account_id,
+        routing=route.considered,
     )
 
 

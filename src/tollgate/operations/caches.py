@@ -1,7 +1,8 @@
 """Merchants and card ranges in memory. What is in the store is read here and never written."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hmac import compare_digest
+from typing import TypeVar
 
 import msgspec
 
@@ -12,7 +13,8 @@ from tollgate.connectors.threeds import exchanges
 from tollgate.operations import settings
 from tollgate.operations.dispatch import converse
 from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
-from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, Merchant, ThreeDsTerms
+from tollgate.payments.dispatching import DispatchRow
+from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, FurtherAccount, Merchant, ThreeDsTerms
 from tollgate.payments.webhooks import KEEPING, Webhook
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
@@ -23,13 +25,13 @@ from tollgate.vault.tokens import hash_kept_token, hash_token
 from tollgate.wire import Wire
 
 ACQUIRER_SECRETS = "acquirer/"
-"""The secrets of an acquirer account are sealed settings: this, the channel, a slash and the name of the secret."""
+"""The secrets of an acquirer account are sealed settings: this, the account, a slash and the name of the secret."""
 
 
 def make_acquirer_account(channel: Channel, terms: AcquirerTerms, secrets: Mapping[str, Secret]) -> AcquirerAccount:
     known = channel.three_ds or ThreeDsTerms()
     return AcquirerAccount(
-        channel_id=channel.id,
+        id=channel.first_account_id,
         connector=terms.connector,
         merchant_name=channel.name,
         merchant_number=known.acquirer_merchant_id,
@@ -42,6 +44,17 @@ def make_acquirer_account(channel: Channel, terms: AcquirerTerms, secrets: Mappi
     )
 
 
+_Row = TypeVar("_Row")
+_Owner = TypeVar("_Owner")
+
+
+def _group(rows: Iterable[_Row], get_owner: Callable[[_Row], _Owner]) -> dict[_Owner, tuple[_Row, ...]]:
+    found: dict[_Owner, tuple[_Row, ...]] = {}
+    for row in rows:
+        found[get_owner(row)] = (*found.get(get_owner(row), ()), row)
+    return found
+
+
 class MerchantCache:
     """Merchants, channels and credentials in memory; every process refreshes its own within seconds of a change."""
 
@@ -51,11 +64,13 @@ class MerchantCache:
         self._version = -1
         self._channels: dict[str, Channel] = {}
         self._credentials: dict[bytes, Credential] = {}
-        self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
+        self._wallet_keys: dict[tuple[ChannelId, str], tuple[WalletKey, ...]] = {}
         self._merchants: dict[str, frozenset[MerchantId]] = {}
-        self._webhooks: dict[str, tuple[Webhook, ...]] = {}
+        self._webhooks: dict[MerchantId, tuple[Webhook, ...]] = {}
         self._rows: dict[str, Merchant] = {}
+        self._further: dict[ChannelId, tuple[FurtherAccount, ...]] = {}
         self._accounts: dict[str, AcquirerAccount] = {}
+        self._dispatch_rows: dict[MerchantId, tuple[DispatchRow, ...]] = {}
 
     @property
     def version(self) -> int:
@@ -69,6 +84,8 @@ class MerchantCache:
         rows = await load_merchants(database)
         # The keys are read after the version, so that a key which comes meanwhile is read again.
         self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
+        self._further = _group(rows.accounts, lambda row: row.channel_id)
+        self._dispatch_rows = _group(rows.dispatch_rows, lambda row: row.merchant_id)
         await self._open_accounts(database)
         self._rows = {merchant.id: merchant for merchant in rows.merchants}
         self._version = rows.version
@@ -89,30 +106,37 @@ class MerchantCache:
         for merchant_id in {channel.merchant_id for channel in self._channels.values()}:
             node = make_node_name(merchant_id)
             self._merchants[node] = self._merchants.get(node, frozenset()) | {merchant_id}
-        self._wallet_keys = {}
-        for key in wallet_keys:
-            place = key.channel_id, key.wallet
-            self._wallet_keys[place] = (*self._wallet_keys.get(place, ()), key)
-        self._webhooks = {}
-        for webhook in webhooks:
-            if webhook.state in KEEPING:
-                self._webhooks[webhook.merchant_id] = (*self._webhooks.get(webhook.merchant_id, ()), webhook)
+        self._wallet_keys = _group(wallet_keys, lambda key: (key.channel_id, key.wallet))
+        self._webhooks = _group((each for each in webhooks if each.state in KEEPING), lambda each: each.merchant_id)
 
     async def _open_accounts(self, database: Database) -> None:
         """Opens the secrets of acquirer accounts; a process without keys pays nothing and needs none."""
         secrets: dict[str, dict[str, Secret]] = {}
         if self._keyring is not None:
             for name, value in await settings.list_sealed_settings(database, self._keyring, ACQUIRER_SECRETS):
-                channel_id, _, secret = name.removeprefix(ACQUIRER_SECRETS).partition("/")
-                secrets.setdefault(channel_id, {})[secret] = Secret(value.decode())
+                account_id, _, secret = name.removeprefix(ACQUIRER_SECRETS).partition("/")
+                secrets.setdefault(account_id, {})[secret] = Secret(value.decode())
         self._accounts = {
-            channel.id: make_acquirer_account(channel, channel.acquirer, secrets.get(channel.id, {}))
+            each.first_account_id: make_acquirer_account(each, each.acquirer, secrets.get(each.first_account_id, {}))
             for channel in self._channels.values()
-            if channel.acquirer is not None
+            for each in self.list_accounts(channel, closed=True)
+            if each.acquirer is not None
         }
 
-    def get_acquirer_account(self, channel_id: ChannelId) -> AcquirerAccount:
-        return self._accounts[channel_id]
+    def get_acquirer_account(self, account_id: str) -> AcquirerAccount:
+        return self._accounts[account_id]
+
+    def list_accounts(self, channel: Channel, *, closed: bool = False) -> list[Channel]:
+        """Lists the channel as each of its acquirer accounts would have it, beginning with its first account."""
+        further = self._further.get(channel.id, ())
+        return [channel, *[each.apply_to(channel) for each in further if closed or not each.is_closed]]
+
+    def list_further_accounts(self, channel_id: ChannelId) -> tuple[FurtherAccount, ...]:
+        return self._further.get(channel_id, ())
+
+    def list_dispatch_rows(self, merchant_id: MerchantId) -> tuple[DispatchRow, ...]:
+        """Returns the rows of a merchant in their order; none where it has no dispatching."""
+        return self._dispatch_rows.get(merchant_id, ())
 
     def list_webhooks(self, merchant_id: MerchantId) -> tuple[Webhook, ...]:
         """Returns the endpoints for which events of a merchant are kept."""

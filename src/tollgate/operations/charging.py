@@ -3,6 +3,8 @@
 Each flow decides itself when to do which.
 """
 
+import time
+
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
@@ -13,14 +15,15 @@ from tollgate.operations import idempotency, network_tokens, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
-from tollgate.payments import chain
+from tollgate.payments import chain, routing
+from tollgate.payments import payment as moves
 from tollgate.payments.checkout import Checkout, CheckoutState
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import FOLLOWINGS
 from tollgate.payments.ledger import UNTOUCHED
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Order, Partner
-from tollgate.payments.payment import LATE_DETAIL, NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
+from tollgate.payments.payment import IdempotencyKey, Nature, Outcome, Payment, State, Verdict
 from tollgate.store import payments
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.idempotency import IdempotencyRecord
@@ -51,9 +54,39 @@ def make_shopper_url(app: App, payment: Payment, key: bytes = b"") -> str:
 
 
 async def charge(app: App, order: Order, started: Payment, route: Route) -> Verdict:
-    """Charges an order, by the network token of a registered card where there is a usable one."""
+    """Charges an order, by the network token of a registered card where there is a usable one.
+
+    Only what was certainly never sent goes to another acquirer account. What stays silent is reversed where it is.
+    """
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
+    began = time.monotonic()
+    verdict = await _charge_by(app, order, started, route, 0.0)
+    for place, other in enumerate(route.alternatives, 1):
+        if verdict.outcome is not Outcome.UNSENT:
+            break
+        # It is written where the payment goes before it goes there: whoever recovers it asks the right account.
+        moved = moves.AccountChange(other.account_id, other.name, _note_unreached(started, route, place))
+        started = msgspec.structs.replace(started, **msgspec.structs.asdict(moved))
+        if not await payments.move_account(app.database, started):
+            break
+        verdict = await _charge_by(app, order, started, other, time.monotonic() - began)
+        verdict = msgspec.structs.replace(verdict, account=moved)
+    return verdict
+
+
+def _note_unreached(started: Payment, route: Route, place: int) -> tuple[routing.Considered, ...]:
+    """Returns the accounts that were considered, with the new one as chosen and the one before as not reached."""
+    tried = (route, *route.alternatives)
+    left, chosen = (each.account_id or started.channel_id for each in tried[place - 1 : place + 1])
+    reasons = {left: "could not be reached", chosen: "chosen next"}
+    return tuple(
+        msgspec.structs.replace(each, reason=reasons.get(each.account_id, each.reason)) for each in started.routing
+    )
+
+
+async def _charge_by(app: App, order: Order, started: Payment, route: Route, spent_s: float) -> Verdict:
+    """Charges an order by one route, in what is left of the acquirer's time."""
     overrides = await app.choose_overrides(Partner.ACQUIRER, route.wire, started, order.simulator_overrides)
     if overrides is not order.simulator_overrides:
         order = msgspec.structs.replace(order, simulator_overrides=overrides)
@@ -64,7 +97,8 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     )
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started, route.approved_code, back_url=back_url)
-    verdict = await app.dispatch(exchange, route.wire, about=started, label="charge request", spent_s=means.spent_s)
+    spent_s += means.spent_s
+    verdict = await app.dispatch(exchange, route.wire, about=started, label="charge request", spent_s=spent_s)
     return msgspec.structs.replace(verdict, details={**verdict.details, **means.details}) if means.details else verdict
 
 
@@ -104,7 +138,7 @@ async def check_lateness(app: App, payment: Payment, verdict: Verdict) -> Verdic
     checkout_id = payment.checkout_id
     if checkout_id is None or verdict.outcome is not Outcome.APPROVED:
         return verdict
-    if NATURES[payment.payment_type] is not Nature.TAKES:
+    if moves.NATURES[payment.payment_type] is not Nature.TAKES:
         return verdict
     checkout = await find_checkout(app.database, payment.merchant_id, checkout_id)
     if checkout is None:
@@ -112,7 +146,7 @@ async def check_lateness(app: App, payment: Payment, verdict: Verdict) -> Verdic
     outcome = _choose_outcome(app, payment, checkout)
     if outcome is Outcome.APPROVED:
         return msgspec.structs.replace(verdict, checkout_revision=checkout.revision)
-    details = {**verdict.details, LATE_DETAIL: verdict.code}
+    details = {**verdict.details, moves.LATE_DETAIL: verdict.code}
     return msgspec.structs.replace(verdict, outcome=outcome, details=details)
 
 

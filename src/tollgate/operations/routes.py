@@ -11,10 +11,11 @@ from tollgate.connectors.exchange import AcquirerAccount, Connector
 from tollgate.connectors.table import CONNECTORS, get_connector
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.sepa_queue import SepaQueue
-from tollgate.payments.merchants import Channel, ThreeDsTerms
-from tollgate.payments.order import TestMode
+from tollgate.payments import routing
+from tollgate.payments.merchants import AcquirerTerms, Channel, RoutingTerms, ThreeDsTerms
+from tollgate.payments.order import Order, TestMode
 from tollgate.payments.payment import Payment
-from tollgate.values import Refusal
+from tollgate.values import PaymentId, Refusal
 from tollgate.wire import Wire
 
 
@@ -27,6 +28,12 @@ class Route(msgspec.Struct, frozen=True):
     needs_account: bool = False
     """Messages about an earlier payment carry the account that it charged."""
     takes_tokens: bool = True
+    account_id: str | None = None
+    """The acquirer account; None for the one that has the id of the channel."""
+    considered: tuple[routing.Considered, ...] = ()
+    """The accounts among which it was chosen; none where there was one only."""
+    alternatives: "tuple[Route, ...]" = ()
+    """The routes to try next, in their order, for what certainly was never sent."""
 
 
 class DirectoryServerRoute(msgspec.Struct, frozen=True):
@@ -43,6 +50,45 @@ _INTERNAL, _EXTERNAL = TestMode.INTERNAL, TestMode.EXTERNAL
 _NO_TERMS = ThreeDsTerms()
 
 
+def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentId) -> Route:
+    """Chooses among the acquirer accounts of a channel; an account that cannot take the order is noted with its reason.
+
+    The id of the payment is the seed of what is left to chance.
+    """
+    accounts = app.merchants.list_accounts(channel)
+    if len(accounts) == 1 or BRANDS[order.brand].protocol is Protocol.SEPA:
+        return choose_route(app, channel, order.test_mode, order.brand)
+    routes: dict[str, Route] = {}
+    candidates: list[routing.Candidate] = []
+    refusals: list[Refusal] = []
+    for account in accounts:
+        obstacle = ""
+        try:
+            routes[account.first_account_id] = choose_route(app, account, order.test_mode, order.brand)
+        except Refusal as refusal:
+            refusals.append(refusal)
+            obstacle = refusal.detail or refusal.result.description
+        candidates.append(_make_candidate(account, obstacle))
+    if not routes:
+        raise refusals[0]
+    terms = channel.routing or RoutingTerms()
+    decision = routing.choose(candidates, order.money.hundredths, terms.strategy, terms.exploration, payment_id)
+    first, *others = (routes[account_id] for account_id in decision.order)
+    return msgspec.structs.replace(first, considered=decision.considered, alternatives=tuple(others))
+
+
+def _make_candidate(account: Channel, obstacle: str) -> routing.Candidate:
+    terms = account.acquirer or AcquirerTerms()
+    return routing.Candidate(
+        id=account.first_account_id,
+        priority=terms.priority,
+        weight=terms.weight,
+        cost_fixed=terms.cost_fixed,
+        cost_rate=terms.cost_rate,
+        obstacle=obstacle,
+    )
+
+
 def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: str) -> Route:
     approved_code = SUCCESS_CODES[test_mode]
     if not app.may_handle(test_mode):
@@ -56,17 +102,28 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
     account = find_account(app, channel, test_mode)
     wire = _choose_wire(app, channel, test_mode, account)
     if account is None or account.connector is ConnectorName.JSON:
-        return Route(own, wire, approved_code)
+        return Route(own, wire, approved_code, account_id=channel.account_id)
     row = CONNECTORS[account.connector]
     if protocol not in row.protocols:
         raise Refusal(get_result(codes.NO_CONTRACT), f"the acquirer of this channel does not take {brand}")
-    return Route(row.make(account), wire, approved_code, account.connector, row.needs_account, row.takes_tokens)
+    return Route(
+        row.make(account),
+        wire,
+        approved_code,
+        account.connector,
+        row.needs_account,
+        row.takes_tokens,
+        channel.account_id,
+    )
 
 
 def get_route(app: App, channel: Channel, payment: Payment) -> Route:
-    """Returns the route to the acquirer that has a payment; the channel may have changed to another since."""
-    route = choose_route(app, channel, payment.test_mode, payment.brand)
-    if route.name != payment.connector:
+    """Returns the route to the acquirer account that has a payment, which may be closed for others since."""
+    wanted = payment.account_id or channel.id
+    accounts = app.merchants.list_accounts(channel, closed=True)
+    account = next((each for each in accounts if each.first_account_id == wanted), None)
+    route = choose_route(app, account, payment.test_mode, payment.brand) if account else None
+    if route is None or route.name != payment.connector:
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the channel no longer has the acquirer of this payment")
     return route
 
@@ -75,7 +132,7 @@ def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> Acqu
     """Returns the account of a channel at its acquirer; None for the simulator, which speaks JSON and knows none."""
     if channel.acquirer is None or not find_address(test_mode, channel.test_url, channel.live_url):
         return None
-    return app.merchants.get_acquirer_account(channel.id)
+    return app.merchants.get_acquirer_account(channel.first_account_id)
 
 
 def check_reachable(app: App, channel: Channel, test_mode: TestMode | None, brand: str | None) -> None:

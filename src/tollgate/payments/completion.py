@@ -55,6 +55,8 @@ def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
         details=verdict.details,
         completed_at=now,
         events=started.events + 1,
+        risk=verdict.risk or started.risk,
+        **({} if verdict.account is None else msgspec.structs.asdict(verdict.account)),
     )
     balance_changes = list_completion_changes(started, completed) if started.chain_id else []
     return Completion(

@@ -7,6 +7,7 @@ import msgspec
 
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.scopes import Scope
+from tollgate.payments.routing import Strategy
 from tollgate.values import ChannelId, Instant, MerchantId
 
 
@@ -34,6 +35,10 @@ class Form(StrEnum):
     CONNECTOR = "connector"
     FILE = "file"
     TERMINAL = "terminal"
+    PLACE = "number from 1"
+    STRATEGY = "strategy"
+    DOMAINS = "domains"
+    SHARE = "share"
 
 
 class ChannelFlag(msgspec.Struct, frozen=True):
@@ -124,7 +129,10 @@ class TlsTerms(msgspec.Struct, frozen=True):
 
 
 class AcquirerTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The protocol of a channel's acquirer for cards, and the terms by which the two know each other."""
+    """The protocol of an acquirer account for cards, the terms by which both sides know each other, and what it costs.
+
+    The channel's own terms are those of its first account.
+    """
 
     connector: Annotated[
         ConnectorName, ChannelFlag("--acquirer", "The acquirer's protocol: json, iso8583 or stripe.", Form.CONNECTOR)
@@ -142,10 +150,38 @@ class AcquirerTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         str,
         ChannelFlag("--acquirer-certificate", "A PEM file of the same folder: client certificate and key.", Form.FILE),
     ] = ""
+    priority: Annotated[
+        int, ChannelFlag("--acquirer-priority", "Accounts with 1 are used before those with 2.", Form.PLACE)
+    ] = 1
+    weight: Annotated[
+        int, ChannelFlag("--acquirer-weight", "Its share among accounts of the same priority.", Form.COUNT)
+    ] = 100
+    cost_fixed: Annotated[
+        int, ChannelFlag("--acquirer-cost-fixed", "What a charge costs, in hundredths of its currency.", Form.COUNT)
+    ] = 0
+    cost_rate: Annotated[
+        int, ChannelFlag("--acquirer-cost-rate", "What a charge costs besides, in hundredths of a percent.", Form.COUNT)
+    ] = 0
 
     @property
     def tls(self) -> TlsTerms:
         return TlsTerms(self.ca_file, self.certificate_file)
+
+
+class RoutingTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The way in which a channel chooses among acquirer accounts of the same priority."""
+
+    strategy: Annotated[
+        Strategy, ChannelFlag("--routing", "How an account is chosen: weight, success or cost.", Form.STRATEGY)
+    ] = Strategy.WEIGHT
+    exploration: Annotated[
+        int,
+        ChannelFlag(
+            "--exploration-share",
+            "The percentage of payments that --routing success sends by weight, to learn from them.",
+            Form.SHARE,
+        ),
+    ] = 5
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,10 +234,63 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ()
     acquirer: AcquirerTerms | None = None
+    account_id: str | None = None
+    """The id of its first acquirer account; None while that is the channel's own."""
+    routing: RoutingTerms | None = None
+    domains: Annotated[
+        tuple[str, ...],
+        ChannelFlag(
+            "--domains",
+            "Domains that may show the payment form and get shoppers and notifications; empty for all.",
+            Form.DOMAINS,
+        ),
+    ] = ()
+
+    @property
+    def first_account_id(self) -> str:
+        return self.account_id or self.id
 
 
-TERMS: dict[str, type[Creditor | ThreeDsTerms | TokenTerms | AcquirerTerms]] = {
+class FurtherAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """An acquirer account of a channel beside its first one.
+
+    Its protocol, addresses and numbers never change, because later messages about its payments must reach it. A first
+    account whose terms were changed is kept as one that is closed.
+    """
+
+    id: str
+    merchant_id: MerchantId
+    channel_id: ChannelId
+    name: str
+    created_at: Instant
+    is_closed: bool = False
+    """It takes no new payments; follow-ups of its payments still reach it."""
+    test_url: str | None = None
+    live_url: str | None = None
+    merchant_number: str = ""
+    acquirer_number: str = ""
+    terms: AcquirerTerms = AcquirerTerms()
+
+    def apply_to(self, channel: Channel) -> Channel:
+        """Returns the channel as it would be if this account were its first one."""
+        known = channel.three_ds or ThreeDsTerms()
+        return msgspec.structs.replace(
+            channel,
+            account_id=self.id,
+            test_url=self.test_url,
+            live_url=self.live_url,
+            acquirer=self.terms,
+            three_ds=msgspec.structs.replace(
+                known,
+                acquirer_merchant_id=self.merchant_number or known.acquirer_merchant_id,
+                acquirer_bin=self.acquirer_number or known.acquirer_bin,
+            ),
+        )
+
+
+TERMS: dict[str, type[Creditor | ThreeDsTerms | TokenTerms | AcquirerTerms | RoutingTerms]] = {
     "acquirer": AcquirerTerms,
+    "routing": RoutingTerms,
     "creditor": Creditor,
     "three_ds": ThreeDsTerms,
     "token_terms": TokenTerms,

@@ -15,6 +15,8 @@ from tollgate.payments.accounts import CardSummary
 from tollgate.payments.following import TAKEN, Action
 from tollgate.payments.ledger import UNTOUCHED, Balance, Closure
 from tollgate.payments.order import TestMode
+from tollgate.payments.risk import RiskFinding
+from tollgate.payments.routing import Considered
 from tollgate.payments.splits import Split
 from tollgate.values import ChannelId, CheckoutId, Instant, MerchantId, Money, PaymentId, RegistrationId
 
@@ -74,6 +76,12 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     """The number of its events so far; the store counts them."""
     connector: ConnectorName | None = None
     """The connector of the acquirer account that has it; None for the one that its brand has by itself."""
+    account_id: str | None = None
+    """The acquirer account that has it; None for the one that has the id of the channel."""
+    routing: tuple[Considered, ...] = ()
+    """The accounts that were considered for it; none where the channel had one account only."""
+    risk: RiskFinding | None = None
+    """The finding of the risk rules; None where none was hit."""
     mac: bytes | None = None
     """The signature of the row, which is written with its first result."""
 
@@ -125,12 +133,24 @@ class Outcome(StrEnum):
     """It was approved, but its checkout is already paid."""
     STALE = "stale"
     """It was approved, but its checkout has changed since."""
+    REFUSED = "refused"
+    """It was approved, and the risk rules refused it by what the acquirer answered."""
     ABANDONED = "abandoned"
     """The shopper left the provider's page without deciding, and the gateway gave up the attempt."""
 
 
-DECIDED = frozenset({Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE, Outcome.STALE, Outcome.ABANDONED})
+DECIDED = frozenset(
+    {Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE, Outcome.STALE, Outcome.REFUSED, Outcome.ABANDONED}
+)
 """The outcomes after which no partner has to be asked again."""
+
+
+class AccountChange(msgspec.Struct, frozen=True):
+    """The acquirer account that a payment went to after others could not be reached, with its connector."""
+
+    account_id: str | None
+    connector: ConnectorName | None
+    routing: tuple[Considered, ...]
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,6 +161,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     itself, such as the page to which the shopper goes next."""
     checkout_revision: int | None = None
     """The revision of the checkout for which an approval was decided; it holds for no other revision."""
+    account: AccountChange | None = None
+    """The account that gave it, if it is not the one with which the payment was started."""
+    risk: RiskFinding | None = None
+    """The finding of the risk rules, if the acquirer's answer changed it."""
 
 
 class State(IntEnum):
@@ -222,6 +246,8 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.DUPLICATE_REQUEST),
     # Nor does anybody get a changed checkout for its old price.
     (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SESSION_EXPIRED),
+    # What the rules of risk refuse after the acquirer's answer goes back, under the code of the rule.
+    (Nature.TAKES, Outcome.REFUSED): Move(State.DECLINED, RecoveryTask.REVERSE),
     # The provider may approve until it is told: the reversal cancels the session, or gives back what it took.
     (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SHOPPER_CANCELLED),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
@@ -243,7 +269,7 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     **{
         (nature, outcome): Move(State.APPROVED)
         for nature in Nature
-        for outcome in (Outcome.LATE, Outcome.STALE)
+        for outcome in (Outcome.LATE, Outcome.STALE, Outcome.REFUSED)
         if nature is not Nature.TAKES
     },
     # Only what takes money waits at a provider's page while its checkout is open.

@@ -143,8 +143,8 @@ AT_START = {"state": "0", "outcome": "NULL", "result_code": "''", "details": "'{
 """A started attempt has no result yet, so these stand in the text instead of travelling in every row."""
 
 # What begins a chain follows nothing, is not signed yet and has an untouched balance, which is the table's default.
-# A split is written beside it: few payments have one, and no other shall carry a column for it.
-_LEFT_OUT = {*AT_START, "action", "chain_id", "mac", "split"}
+# A split and a finding of risk are written beside it: few payments have one, and no other shall carry a column for it.
+_LEFT_OUT = {*AT_START, "action", "chain_id", "mac", "split", "risk"}
 _BESIDE = ("sealed_account", "idempotency_key")
 START_MEMBERS = tuple(
     column.name

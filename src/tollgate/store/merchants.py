@@ -5,11 +5,20 @@ import sqlalchemy as sa
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.payments.accounts import WalletKey
-from tollgate.payments.merchants import Channel, Credential, Merchant
+from tollgate.payments.dispatching import DispatchRow
+from tollgate.payments.merchants import Channel, Credential, FurtherAccount, Merchant
 from tollgate.store.codec import Codec
 from tollgate.store.database import Database
 from tollgate.store.opening import add_to_setting_writes, get_setting
-from tollgate.store.schema import channels, credentials, merchants, wallet_keys, wallet_uses
+from tollgate.store.schema import (
+    acquirer_accounts,
+    channels,
+    credentials,
+    dispatch_rows,
+    merchants,
+    wallet_keys,
+    wallet_uses,
+)
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId
 
@@ -21,6 +30,8 @@ class MerchantSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     merchants: tuple[Merchant, ...]
     channels: tuple[Channel, ...]
     credentials: tuple[Credential, ...]
+    accounts: tuple[FurtherAccount, ...] = ()
+    dispatch_rows: tuple[DispatchRow, ...] = ()
 
 
 class WalletUse(msgspec.Struct, frozen=True):
@@ -34,6 +45,8 @@ class WalletUse(msgspec.Struct, frozen=True):
 MERCHANTS = Codec(merchants, Merchant, key=["id"])
 CHANNELS = Codec(channels, Channel, key=["id"])
 CREDENTIALS = Codec(credentials, Credential, key=["id"])
+ACCOUNTS = Codec(acquirer_accounts, FurtherAccount, key=["id"])
+DISPATCH_ROWS = Codec(dispatch_rows, DispatchRow)
 WALLET_KEYS = Codec(wallet_keys, WalletKey, key=["id"])
 WALLET_USES = Codec(wallet_uses, WalletUse, key=["merchant_id", "fingerprint"])
 
@@ -42,7 +55,11 @@ list_merchants = MERCHANTS.make_list("created_at", "id")
 list_channels = CHANNELS.make_list("created_at", "id")
 list_credentials = CREDENTIALS.make_list("created_at", "id")
 list_wallet_keys = WALLET_KEYS.make_list("created_at", "id")
+list_accounts = ACCOUNTS.make_list("created_at", "id")
+list_dispatch_rows = DISPATCH_ROWS.make_list("position", "id")
 _insert_merchant, _insert_channel = MERCHANTS.insert(), CHANNELS.insert()
+_insert_account = ACCOUNTS.insert()
+_update_account = ACCOUNTS.update(new=["name", "is_closed", "terms"])
 # A form that is sent twice at once makes one token.
 _insert_credential, _insert_wallet_key = CREDENTIALS.insert(ignores_taken_key=True), WALLET_KEYS.insert()
 _update_channel = CHANNELS.update(
@@ -73,9 +90,22 @@ async def insert_channel(db: Database, channel: Channel) -> None:
     await change_merchants(db, _insert_channel(channel))
 
 
-async def update_channel(db: Database, channel: Channel) -> bool:
-    """Saves the settings of a channel; its merchant cannot change. Returns False if there is no such channel."""
-    return await change_merchants(db, _update_channel(channel, channel))
+async def update_channel(db: Database, channel: Channel, kept: FurtherAccount | None = None) -> bool:
+    """Saves the settings of a channel; its merchant cannot change. Returns False if there is no such channel.
+
+    kept: the first account as it was, if later messages about its payments could not reach it otherwise.
+    """
+    kept_writes = [] if kept is None else _insert_account(kept)
+    return await change_merchants(db, [*_update_channel(channel, channel), *kept_writes])
+
+
+async def insert_account(db: Database, account: FurtherAccount) -> None:
+    await change_merchants(db, _insert_account(account))
+
+
+async def update_account(db: Database, account: FurtherAccount) -> bool:
+    """Saves name, state and terms; returns False if there is no such account."""
+    return await change_merchants(db, _update_account(account, account))
 
 
 async def insert_credential(db: Database, credential: Credential) -> None:
@@ -133,6 +163,8 @@ async def load_merchants(db: Database) -> MerchantSnapshot:
         merchants=tuple(await list_merchants(db)),
         channels=tuple(await list_channels(db)),
         credentials=tuple(await list_credentials(db)),
+        accounts=tuple(await list_accounts(db)),
+        dispatch_rows=tuple(await list_dispatch_rows(db)),
     )
 
 

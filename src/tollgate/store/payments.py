@@ -40,7 +40,8 @@ _next_position = (
 )
 _insert_follow_up = PAYMENTS.insert("idempotency_key", position=_next_position)
 _encode_started = PAYMENTS.make_row_encoder(hot.START_MEMBERS)
-_set_split = PAYMENTS.update(new=["split"])
+_set_beside = PAYMENTS.update(new=["split", "risk"])
+_set_risk = PAYMENTS.update(new=["risk"])
 _NO_KEY = (None, None, None)
 
 
@@ -51,11 +52,16 @@ def _make_start_row(payment: Payment, sealed_account: bytes | None, key: Idempot
     return (*_encode_started(payment), sealed_account, *taken)
 
 
+def _has_beside(payment: Payment) -> bool:
+    """Tells whether a payment has values that few have, which are written beside its row in the same commit."""
+    return bool(payment.split) or payment.risk is not None
+
+
 def start_payment(
     db: Database, payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
 ) -> Awaitable[bool]:
     """Makes the attempt durable before anything is sent; False if its idempotency key is taken."""
-    if payment.split:
+    if _has_beside(payment):
         return db.write(start_payment_writes(payment, sealed_account, idempotency_key), label="payment started")
     row = _make_start_row(payment, sealed_account, idempotency_key)
     return db.submit(hot.START, row, label="payment started")
@@ -66,7 +72,7 @@ def start_payment_writes(
 ) -> list[Write]:
     """Does what `start_payment` does, joined with other writes."""
     writes = hot.START.make_writes(_make_start_row(payment, sealed_account, idempotency_key))
-    return [*writes, *_set_split(payment, payment)] if payment.split else writes
+    return [*writes, *_set_beside(payment, payment)] if _has_beside(payment) else writes
 
 
 def start_follow_up_writes(
@@ -79,6 +85,17 @@ def start_follow_up_writes(
     if idempotency_key is not None:
         writes += idempotency_writes(idempotency_key, payment)
     return writes + _insert_follow_up(payment, idempotency_key=idempotency_key and idempotency_key.key)
+
+
+_move_account = PAYMENTS.update(payments.c.state + ZERO == ZERO, new=["account_id", "connector", "routing"])
+
+
+def move_account(db: Database, started: Payment) -> Awaitable[bool]:
+    """Writes another acquirer account with a started payment, before anything is sent there.
+
+    Returns False if the payment was completed meanwhile.
+    """
+    return db.write(_move_account(started, started), label="account changed")
 
 
 # ---- balances ----
@@ -141,7 +158,7 @@ def complete_payment(
     db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "completion"
 ) -> Awaitable[bool]:
     """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it."""
-    is_alone = completion.registration is None and completion.checkout is None and not completion.payment.split
+    is_alone = completion.registration is None and completion.checkout is None and not _has_beside(completion.payment)
     if is_alone and completion.payment.chain_id is None:
         return db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
     return db.write(completion_writes(completion, answer), label=label)
@@ -158,6 +175,9 @@ def completion_writes(
     ]
     # The first entry is part of every completion; others give back what is left of a hold, or belong to sellers.
     moved += [write for entry in list_entries(payment)[1:] for write in _post(entry)]
+    if payment.risk is not None:
+        # The acquirer's answer may have changed it.
+        moved += _set_risk(payment, payment)
     if completion.registration is not None:
         moved += end_payment_writes(completion.registration)
     if completion.checkout is not None:

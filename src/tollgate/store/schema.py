@@ -33,6 +33,7 @@ def _index_where(name: str, *columns: sa.Column[Any], where: Any) -> None:
 STARTED = "state = 0"
 OPEN_INSTRUCTION = "state = 0"
 OPEN_REGISTRATION = "state < 2"
+OPEN_REVIEW = "state = 0"
 ACTIVE_SCHEDULE = "state = 0"
 PENDING_ANNOUNCEMENT = "is_pending = 1"
 PENDING_DELIVERY = "state = 0"
@@ -88,6 +89,11 @@ payments = _make_table(
     sa.Column("events", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("connector", TEXT),
     sa.Column("split", TEXT),
+    # The acquirer account that has it; NULL is the one that has the id of the channel.
+    sa.Column("account_id", TEXT),
+    # The accounts that were considered, and the finding of the risk rules, as JSON.
+    sa.Column("routing", TEXT),
+    sa.Column("risk", TEXT),
 )
 # Only later transactions are in it: a chain is its first payment and what stands here.
 _index_where(
@@ -222,6 +228,133 @@ channels = _make_table(
     sa.Column("token_terms", TEXT),
     sa.Column("return_schemes", TEXT),
     sa.Column("acquirer", TEXT),
+    sa.Column("account_id", TEXT),
+    sa.Column("routing", TEXT),
+    sa.Column("domains", TEXT),
+)
+
+acquirer_accounts = _make_table(
+    "acquirer_accounts",
+    # The accounts of channels beside their first one, which the channels themselves describe.
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("merchant_id", TEXT, nullable=False),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("is_closed", SMALL, nullable=False),
+    sa.Column("test_url", TEXT),
+    sa.Column("live_url", TEXT),
+    sa.Column("merchant_number", TEXT, nullable=False),
+    sa.Column("acquirer_number", TEXT, nullable=False),
+    sa.Column("terms", TEXT, nullable=False),
+)
+
+routing_counts = _make_table(
+    "routing_counts",
+    # Charges of an account that were alike, by the hour: how many were decided, and how many approved.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("account_id", TEXT, primary_key=True),
+    sa.Column("bucket", TEXT, primary_key=True),
+    sa.Column("hour", WHOLE, primary_key=True),
+    sa.Column("tries", WHOLE, nullable=False),
+    sa.Column("approvals", WHOLE, nullable=False),
+    sqlite_with_rowid=False,
+)
+sa.Index("routing_counts_by_hour", routing_counts.c.hour)
+
+dispatch_rows = _make_table(
+    "dispatch_rows",
+    *_make_key(),
+    sa.Column("position", WHOLE, nullable=False),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("conditions", TEXT, nullable=False),
+)
+
+risk_rules = _make_table(
+    "risk_rules",
+    *_make_key(),
+    # The newest version counts; a version is never changed.
+    sa.Column("version", WHOLE, primary_key=True),
+    # Empty for a rule of all channels.
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("kind", TEXT, nullable=False),
+    sa.Column("terms", TEXT, nullable=False),
+    sa.Column("mode", TEXT, nullable=False),
+    sa.Column("outcome", TEXT, nullable=False),
+    sa.Column("code", TEXT, nullable=False),
+    sa.Column("points", WHOLE, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("created_by", TEXT, nullable=False),
+)
+
+risk_entries = _make_table(
+    "risk_entries",
+    # The block and allow lists.
+    *_make_key(),
+    sa.Column("list", TEXT, nullable=False),
+    sa.Column("attribute", TEXT, nullable=False),
+    sa.Column("value_hash", BYTES, nullable=False),
+    # The value with most of it hidden, for people.
+    sa.Column("shown", TEXT, nullable=False),
+    sa.Column("ends_at", WHOLE),
+    sa.Column("note", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("created_by", TEXT, nullable=False),
+    sa.UniqueConstraint("merchant_id", "list", "attribute", "value_hash", name="risk_entries_once"),
+)
+
+risk_sightings = _make_table(
+    "risk_sightings",
+    # The payments that were seen with one value, such as a card or an address.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("key", BYTES, primary_key=True),
+    sa.Column("at", WHOLE, primary_key=True),
+    sa.Column("payment_id", TEXT, primary_key=True),
+    sa.Column("amount", WHOLE, nullable=False),
+    sa.Column("currency", TEXT, nullable=False),
+    # The other value of a pair, such as the e-mail address that came with a card.
+    sa.Column("other", BYTES),
+    sqlite_with_rowid=False,
+)
+sa.Index("risk_sightings_by_age", risk_sightings.c.at)
+
+reviews = _make_table(
+    "reviews",
+    # The id is that of the payment.
+    *_make_key(),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("opened_at", WHOLE, nullable=False),
+    sa.Column("decided_at", WHOLE),
+    sa.Column("decided_by", TEXT, nullable=False),
+    sa.Column("note", TEXT, nullable=False),
+)
+_index_where("reviews_open", reviews.c.merchant_id, reviews.c.opened_at, where=sa.text(OPEN_REVIEW))
+
+recent_declines = _make_table(
+    "recent_declines",
+    # What processes tell each other of declined charges, by which card testing is recognised.
+    sa.Column("at", WHOLE, primary_key=True),
+    sa.Column("payment_id", TEXT, primary_key=True),
+    sa.Column("keys", TEXT, nullable=False),
+)
+
+ip_ranges = _make_table(
+    "ip_ranges",
+    # Sixteen bytes each; IPv4 addresses as IPv6 has them.
+    sa.Column("first", BYTES, primary_key=True),
+    sa.Column("last", BYTES, nullable=False),
+    sa.Column("country", TEXT, nullable=False),
+    sa.Column("is_proxy", SMALL, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+bin_countries = _make_table(
+    "bin_countries",
+    sa.Column("bin", TEXT, primary_key=True),
+    sa.Column("country", TEXT, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 credentials = _make_table(

@@ -50,7 +50,7 @@ class Wires:
 
     def _get_iso8583(self, address: str, account: AcquirerAccount) -> Wire:
         # A connection is signed on for one terminal, so another needs another.
-        key = address, account.tls, account.channel_id, account.terminal_id, account.acquirer_number
+        key = address, account.tls, account.id, account.terminal_id, account.acquirer_number
         found = self._iso8583.get(key)
         if found is None:
             tls = ClientTls(account.tls, self._settings.certificate_folder)

@@ -16,7 +16,7 @@ from tollgate.connectors.iso8583.codec import Message
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.following import Action
 from tollgate.payments.payment import Payment, State, Verdict
-from tollgate.values import SECOND, ChannelId, Money, PaymentId
+from tollgate.values import SECOND, Money, PaymentId
 from unit.connectors.samples import CAPTURE, CARD, ORDER
 
 NUMBER, CVV = "4200000000000000", "731"
@@ -24,7 +24,7 @@ CREATED_AT = 1_790_000_000 * SECOND
 """2026-09-21 13:33:20 UTC."""
 
 ACCOUNT = AcquirerAccount(
-    channel_id=ChannelId("8a" + "2" * 30),
+    id="8a" + "2" * 30,
     connector=ConnectorName.ISO8583,
     merchant_name="Müller & Söhne",
     merchant_number="777000111",

@@ -17,13 +17,13 @@ from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, State
-from tollgate.values import SECOND, ChannelId, Money, PaymentId, Secret
+from tollgate.values import SECOND, Money, PaymentId, Secret
 from unit.connectors.samples import CAPTURE, CARD, ORDER
 
 APPROVED_CODE = "000.100.112"
 CREATED_S = 1_700_000_000
 ACCOUNT = AcquirerAccount(
-    channel_id=ChannelId("8a" + "2" * 30),
+    id="8a" + "2" * 30,
     connector=ConnectorName.STRIPE,
     merchant_name="Jones",
     secrets={"api-key": Secret("sk_test_12345"), "webhook-secret": Secret("whsec_1")},

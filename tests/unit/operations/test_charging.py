@@ -14,7 +14,7 @@ from tollgate.flows.pay import start_attempt
 from tollgate.flows.recover import complete_overdue
 from tollgate.operations.app import App, Call
 from tollgate.operations.charging import charge, conclude, make_shopper_url
-from tollgate.operations.routes import choose_route
+from tollgate.operations.routes import Route, choose_route
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.store.payments import find_payment, start_payment
@@ -37,15 +37,18 @@ async def app(tmp_path: Path, wire: ScriptedWire) -> AsyncIterator[App]:
     await app.database.close()
 
 
+def get_route(app: App, order: Order) -> Route:
+    return choose_route(app, CHANNEL, order.test_mode, order.brand)
+
+
 async def start(app: App, order: Order = ORDER) -> Payment:
-    started = start_attempt(app, order, Call(CHANNEL, "ndc"), PaymentId(make_id()), 5)
+    started = start_attempt(app, order, Call(CHANNEL, "ndc"), PaymentId(make_id()), 5, get_route(app, order))
     assert await start_payment(app.database, started, None, None)
     return started
 
 
 async def charge_order(app: App, order: Order) -> Verdict:
-    route = choose_route(app, CHANNEL, order.test_mode, order.brand)
-    return await charge(app, order, await start(app, order), route)
+    return await charge(app, order, await start(app, order), get_route(app, order))
 
 
 async def test_the_shoppers_address_names_the_payment_and_hides_its_key(app: App) -> None:

@@ -49,6 +49,7 @@ def test_what_is_not_decided_is_given_back_or_asked_for_never_forgotten() -> Non
         (payment.Nature.TAKES, payment.Outcome.SILENT): payment.RecoveryTask.REVERSE,
         (payment.Nature.TAKES, payment.Outcome.LATE): payment.RecoveryTask.REVERSE,
         (payment.Nature.TAKES, payment.Outcome.STALE): payment.RecoveryTask.REVERSE,
+        (payment.Nature.TAKES, payment.Outcome.REFUSED): payment.RecoveryTask.REVERSE,
         (payment.Nature.TAKES, payment.Outcome.ABANDONED): payment.RecoveryTask.REVERSE,
         (payment.Nature.GIVES, payment.Outcome.SILENT): payment.RecoveryTask.INQUIRE,
         (payment.Nature.TAKES, payment.Outcome.WAITING): payment.RecoveryTask.INQUIRE,

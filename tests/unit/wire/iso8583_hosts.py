@@ -17,12 +17,11 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import AcquirerAccount, WireRequest
 from tollgate.connectors.iso8583 import codec, network
 from tollgate.connectors.iso8583.codec import Message
-from tollgate.values import ChannelId
 from tollgate.wire import ClientTls, Iso8583Wire, framed, iso8583
 
 SOON_S = 60.0
 ACCOUNT = AcquirerAccount(
-    channel_id=ChannelId("8a829418530df1d201531299e097175c"),
+    id="8a829418530df1d201531299e097175c",
     connector=ConnectorName.ISO8583,
     merchant_name="Jones and Daughters",
     terminal_id="TERM0001",

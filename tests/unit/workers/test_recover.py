@@ -13,6 +13,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import start_attempt
 from tollgate.flows.verify import verify
 from tollgate.operations.app import App, Call
+from tollgate.operations.routes import choose_route
 from tollgate.payments.payment import State
 from tollgate.store import audit
 from tollgate.store.jobs import Job
@@ -97,8 +98,9 @@ async def test_a_payment_that_cannot_be_completed_becomes_a_job_and_delays_no_ot
 ) -> None:
     app = await open_app(tmp_path, ScriptedWire())
     # As a checkout that was prepared with a refund would have made it: one that follows nothing.
-    broken = start_attempt(app, replace(ORDER, payment_type="??"), Call(CHANNEL, "ndc"), PaymentId("8a" + "1" * 30), 0)
-    sound = start_attempt(app, ORDER, Call(CHANNEL, "ndc"), PaymentId("8a" + "2" * 30), 0)
+    call, route = Call(CHANNEL, "ndc"), choose_route(app, CHANNEL, ORDER.test_mode, ORDER.brand)
+    broken = start_attempt(app, replace(ORDER, payment_type="??"), call, PaymentId("8a" + "1" * 30), 0, route)
+    sound = start_attempt(app, ORDER, call, PaymentId("8a" + "2" * 30), 0, route)
     for started in (broken, sound):
         await start_payment(app.database, started, None, None)
     assert isinstance(app.clock, FixedClock)
