@@ -15,6 +15,7 @@ from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange
 from tollgate.contract.answers import Envelope
 from tollgate.operations.caches import CardRangeCache, CountryCache, MerchantCache
+from tollgate.operations.card_testing import CardTesting
 from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
 from tollgate.payments.checkout import Script
@@ -35,6 +36,8 @@ class Call(msgspec.Struct, frozen=True):
     channel: Channel
     ndc: str
     idempotency_key: IdempotencyKey | None = None
+    form_address: str = ""
+    """The address of the shopper's browser, where it sent the payment form."""
 
 
 class Activity:
@@ -88,6 +91,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The cards that take part in 3-D Secure."""
     countries: CountryCache = msgspec.field(default_factory=CountryCache)
     """The countries of addresses and cards, as imported."""
+    card_testing: CardTesting | None = None
+    """Stops card testing; None where that is switched off."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: Throttle = THROTTLES["read_checkout"]
