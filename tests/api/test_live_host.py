@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from api.secure import Certificate, SecureClient, SecureGateway, make_certificat
 from gateway import Client, GatewayProcess
 from ports import find_free_port
 from postgres import PostgresCluster
+from tollgate.catalog.card_testing import COUNTERS, WAITING_PER_KEY_MAX
 from tollgate.cli.program import program
 from tollgate.docs import search_name
 
@@ -216,3 +218,20 @@ def test_a_live_host_shows_the_documentation_with_placeholders_and_without_a_san
         index = host.client.send("GET", path).body
         assert b"/v1/payments" in index
         assert b"/sandbox/clock" not in index
+
+
+def test_a_live_host_stops_card_testing_by_default(
+    host: LiveHost, acquirer: RecordingAcquirer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acquirer, "reply", {"status": "declined", "response_code": "05", "message": "No"})
+    row, shopper = COUNTERS["i"], {"customer.ip": "203.0.113.9"}
+    for _ in range(row.slow_from):
+        assert host.client.pay(None, **shopper).code == "800.100.152"
+    with ThreadPoolExecutor(WAITING_PER_KEY_MAX) as pool:
+        list(pool.map(lambda _: host.client.pay(None, **shopper), range(row.refuse_from - row.slow_from + 2)))
+    before = len(acquirer.received)
+
+    answer = host.client.pay(None, **shopper)
+
+    assert (answer.status, answer.code) == (400, "800.120.102")
+    assert len(acquirer.received) == before

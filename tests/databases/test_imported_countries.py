@@ -13,7 +13,8 @@ pytestmark = pytest.mark.anyio
 
 def _make_range(edition: int, first: str, last: str, country: str, *, is_proxy: bool = False) -> IpRange:
     ends = find_address_bytes(first), find_address_bytes(last)
-    assert ends[0] and ends[1]
+    assert ends[0] is not None
+    assert ends[1] is not None
     return IpRange(edition, ends[0], ends[1], country, is_proxy)
 
 

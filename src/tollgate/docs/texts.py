@@ -67,6 +67,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Run a host": (
         "docs/configuration.md",
         "docs/operations.md",
+        "docs/card-testing.md",
         "docs/connectors.md",
         "docs/iso8583.md",
         "docs/stripe-api.md",

@@ -154,7 +154,7 @@ class CardTesting:
         now = self._clock.now()
         if not code or not keys:
             return
-        if get_result(code).group in rows.COUNTED_GROUPS:
+        if get_result(code).group in rows.COUNTED_GROUPS or code in rows.COUNTED_CODES:
             for key in keys:
                 before, after = self.levels.get(key, now), self.levels.add(key, 1, now, now)
                 self._tell(key, 1)
