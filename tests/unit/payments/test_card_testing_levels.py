@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from tollgate.catalog.card_testing import COUNTERS, ENTRIES_MAX, WAIT_S_MAX, WAIT_S_MIN
+from tollgate.catalog.card_testing import (
+    COUNTERS,
+    ENTRIES_MAX,
+    REFUSING,
+    WAIT_S_MAX,
+    WAIT_S_MIN,
+    WAITING_MAX,
+    WAITING_PER_KEY_MAX,
+)
 from tollgate.catalog.results import RESULTS
+from tollgate.docs import texts
 from tollgate.payments.card_testing import Levels, get_retry_after_s, judge
 from tollgate.values import HOUR, MINUTE
 
@@ -16,6 +25,16 @@ def test_every_counter_that_refuses_has_a_result_and_slows_down_first() -> None:
         if row.code:
             assert row.code in RESULTS
             assert 0 < row.slow_from < row.refuse_from
+
+
+def test_the_guide_has_the_numbers_of_every_counter() -> None:
+    guide = (texts.ROOT / "docs/card-testing.md").read_text()
+
+    for row in REFUSING:
+        assert f"| {row.slow_from} declines | {row.refuse_from} declines | `{row.code}` |" in guide
+        assert f"{row.refuse_from} declines in an hour" in guide or f"{row.refuse_from} for a BIN" in guide
+    for number in (WAITING_PER_KEY_MAX, WAITING_MAX, IP.undecided_max, COUNTERS["b"].undecided_max):
+        assert f" {number} " in guide
 
 
 def test_a_counter_forgets_what_it_refuses_from_within_an_hour() -> None:
