@@ -83,6 +83,9 @@ DERIVED: Mapping[str, Callable[[bool], str]] = {
     "`testMode=INTERNAL`": answer_test_mode,
     "code of a successful payment": lambda is_live: f"`{SUCCESS_CODES[None if is_live else TestMode.INTERNAL]}`",
     "throttles": name_throttles,
+    "card testing": lambda is_live: (
+        "slowed down, then refused" if make_settings(is_live).stops_card_testing else "not stopped"
+    ),
     "webhooks to `http://` addresses and loopback": lambda is_live: "delivered" if may_deliver(is_live) else "refused",
     "acquirers at `http://` addresses": lambda is_live: "called" if may_send_plain(is_live) else "refused",
     "key file": lambda is_live: (

@@ -23,6 +23,7 @@ READERS = {
     "catalog/result_rows": "the rows themselves",
     "catalog/results.py": "groups of codes",
     "payments/schedule.py": "what a decline means for a series",
+    "payments/card_testing.py": "the declines that count",
     "catalog/advice.py": "what people do about them",
     "flows/record.py": "the reason of a chargeback that an acquirer reported without one",
 }

@@ -26,10 +26,15 @@ PLAIN = {
 SEALED = {"find_sealed_setting", "put_sealed_setting", "forget_sealed_setting", "list_sealed_settings"}
 PASSED_ON = {
     "src/tollgate/operations/settings.py": "it seals settings whose names its callers choose",
+    "src/tollgate/store/geography.py": "the names are made for each imported file, and are in OF_THE_STORE",
     "src/tollgate/store/opening.py": "it defines the functions",
     "src/tollgate/flows/host_facts.py": "its settings are those of a process",
 }
-OF_THE_STORE = {"write_check": "src/tollgate/store/database.py"}
+OF_THE_STORE = {
+    "write_check": "src/tollgate/store/database.py",
+    "geoip.current": "src/tollgate/store/geography.py",
+    "bins.current": "src/tollgate/store/geography.py",
+}
 """Settings that are written without those functions, and where."""
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tollgate.catalog import codes
 from tollgate.values import HOUR
 
 
@@ -46,9 +45,6 @@ SERVER = "s"
 
 COUNTED_GROUPS = frozenset({"rejected_by_bank", "rejected_3ds", "account_validation", "address_avs", "mac_control"})
 """The groups of results that say something about the card. A channel that is set up wrongly blocks nobody."""
-
-COUNTED_CODES = frozenset({codes.AUTHENTICATION_FAILED})
-"""The results of other groups that count all the same."""
 
 LEVEL_FACTOR_MAX = 2
 """A counter does not rise beyond so many times the number from which it refuses, so that it ends within hours."""

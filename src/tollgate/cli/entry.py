@@ -1,39 +1,20 @@
 """The entry point of the command. Every file of commands adds its own to the program."""
 
 import sys
+from importlib import import_module
 
-from tollgate.cli import (
-    acquirers,
-    auditing,
-    bank,
-    countries,
-    describing,
-    endpoints,
-    erasing,
-    events,
-    evidence,
-    keys,
-    listening,
-    people,
-    recording,
-    sandbox,
-    serving,
-    tokens,
-    triggering,
-    users,
-    wallets,
-    webhooks,
-)
 from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (
-    *(serving, people, acquirers, users, tokens, keys, auditing, bank, countries, wallets),
-    *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, recording, sandbox, describing),
+    *("serving", "people", "acquirers", "users", "tokens", "keys", "auditing", "bank", "countries", "wallets"),
+    *("webhooks", "endpoints", "events", "listening", "triggering"),
+    *("erasing", "evidence", "recording", "sandbox", "describing"),
 )
-"""The files add their commands when they are imported."""
+"""The files of commands, which add them when they are imported."""
+for _name in COMMANDS:
+    import_module(f"tollgate.cli.{_name}")
 
 
 def main() -> None:

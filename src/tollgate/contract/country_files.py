@@ -118,7 +118,7 @@ def read_ranges(name: str, texts: Iterable[str], locations: Mapping[str, str]) -
     """Yields the ranges of a file: `network,country`, `start,end,country`, or MaxMind's blocks with their locations."""
     bare = {2: ("network", "country"), 3: ("start", "end", "country")}
     for line in _read_lines(name, texts, bare, (*_NETWORK, *_FIRST)):
-        country, is_proxy = _read_country(line, line.find(_COUNTRY) or _find_place(line, locations))
+        country, is_proxy = _read_country(line, line.find(_COUNTRY) or _get_country(line, locations))
         is_proxy = is_proxy or any(line.cells.get(key, "").lower() not in _FALSE for key in _PROXY)
         network = line.find(_NETWORK)
         first, last = _read_network(line, network) if network else _read_ends(line)
@@ -128,7 +128,7 @@ def read_ranges(name: str, texts: Iterable[str], locations: Mapping[str, str]) -
             yield AddressRange(first, last, country, is_proxy, f"{line.file}, line {line.number}")
 
 
-def _find_place(line: Line, locations: Mapping[str, str]) -> str:
+def _get_country(line: Line, locations: Mapping[str, str]) -> str:
     place = line.find(_PLACES)
     if place and place not in locations:
         raise line.make_fault(f"no file of locations has the geoname_id {place[:20]}; name it in the same command")

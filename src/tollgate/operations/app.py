@@ -8,22 +8,18 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from tollgate.catalog import codes
-from tollgate.catalog.permissions import ApprovalKind, FourEyesRow
-from tollgate.catalog.rule import Situation
-from tollgate.catalog.throttles import THROTTLES, Throttle
+from tollgate.catalog import codes, permissions, rule, throttles
 from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange
 from tollgate.contract.answers import Envelope
 from tollgate.operations.caches import CardRangeCache, CountryCache, MerchantCache
 from tollgate.operations.card_testing import CardTesting
 from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
+from tollgate.payments import registration, schedule
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Partner, TestMode
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
-from tollgate.payments.registration import Retention
-from tollgate.payments.schedule import RetryTerms
 from tollgate.store.database import Database
 from tollgate.values import Clock, Instant, RandomBytes, system_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
@@ -77,9 +73,9 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The time after the acquirer's time-out in which the result may still be written."""
     authorization_lifetime: Instant
     """The time in which an authorization may be captured."""
-    retention: Retention = Retention()
+    retention: registration.Retention = registration.Retention()
     """The periods after which account data is wiped."""
-    retrying: RetryTerms = RetryTerms()
+    retrying: schedule.RetryTerms = schedule.RetryTerms()
     """The number and the times of the tries of a scheduled payment."""
     find_wire: FindWire
     """The wire to a configured address; one pool of connections for each."""
@@ -95,7 +91,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """Stops card testing; None where that is switched off."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
-    status_reads: Throttle = THROTTLES["read_checkout"]
+    status_reads: throttles.Throttle = throttles.THROTTLES["read_checkout"]
     """The limit on reading the status of a checkout."""
     base_url: str = ""
     """The address by which browsers and partners reach this host."""
@@ -110,7 +106,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The key file to follow when a rotation replaces it."""
     data_folder: Path | None = None
     """The folder of the host's files; None for an app that has none."""
-    four_eyes: Mapping[ApprovalKind, FourEyesRow] = {}
+    four_eyes: Mapping[permissions.ApprovalKind, permissions.FourEyesRow] = {}
     """The actions in the back office that a second person confirms."""
     allows_plain_loopback: bool = False
     """Whether a live host may send card data to its own machine without TLS."""
@@ -163,9 +159,9 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     def _make_note(self, about: Subject, label: str) -> Note:
         return lambda request, reply: self.journal.note_message(self.clock.now(), about, label, request, reply)
 
-    def make_situation(self, operation: str, channel: Channel, payment_type: str | None = None) -> Situation:
+    def make_situation(self, operation: str, channel: Channel, payment_type: str | None = None) -> rule.Situation:
         """Returns what the rules have to know about a request besides its fields."""
-        return Situation(operation, payment_type, channel.is_lenient, self.is_live, channel.return_schemes)
+        return rule.Situation(operation, payment_type, channel.is_lenient, self.is_live, channel.return_schemes)
 
 
 SUCCESS_CODES: dict[TestMode | None, str] = {

@@ -19,7 +19,7 @@ from tollgate.catalog.results import get_result, is_success
 from tollgate.contract.answers import Answer
 from tollgate.operations.caches import find_address_bytes
 from tollgate.payments.accounts import CardSummary
-from tollgate.payments.card_testing import Judgement, Levels, get_retry_after_s, judge
+from tollgate.payments.card_testing import Judgement, Levels, find_judgement, get_retry_after_s, is_counted
 from tollgate.payments.order import Order
 from tollgate.payments.payment import NATURES, Nature
 from tollgate.values import HOUR, Clock, Instant, RandomBytes, TooMany, system_random_bytes
@@ -55,7 +55,7 @@ def find_network(address: str) -> bytes | None:
 
 
 class Payer(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of whoever pays."""
+    """A shopper, as far as the counters know one."""
 
     merchant_id: str
     ndc: str
@@ -119,11 +119,11 @@ class CardTesting:
 
     async def _admit(self, keys: Sequence[str]) -> str:
         """Returns the result code of a refusal, or "" once the payment may go on."""
-        found = judge(keys, self.levels, self._undecided, self._clock.now())
+        found = find_judgement(keys, self.levels, self._undecided, self._clock.now())
         if found is not None and not found.is_refused:
             await self._wait(keys, found)
             # Others were declined meanwhile.
-            found = judge(keys, self.levels, {}, self._clock.now())
+            found = find_judgement(keys, self.levels, {}, self._clock.now())
         if found is None or not found.is_refused:
             return ""
         self._count(found, "refused")
@@ -154,10 +154,10 @@ class CardTesting:
         now = self._clock.now()
         if not code or not keys:
             return
-        if get_result(code).group in rows.COUNTED_GROUPS or code in rows.COUNTED_CODES:
+        if is_counted(code):
             for key in keys:
                 before, after = self.levels.get(key, now), self.levels.add(key, 1, now, now)
-                self._tell(key, 1)
+                self._share(key, 1)
                 _log_crossing(payer, rows.COUNTERS[key[0]], before, after)
         elif is_success(code):
             raised = [key for key in keys if self.levels.get(key, now) > 0]
@@ -166,7 +166,7 @@ class CardTesting:
             if card_key and not self.levels.get(card_key, now):
                 for key, change in [(card_key, 1), *[(key, -1) for key in raised]]:
                     self.levels.add(key, change, now, now)
-                    self._tell(key, change)
+                    self._share(key, change)
 
     # ---- keys ----
 
@@ -182,7 +182,7 @@ class CardTesting:
         if network is not None:
             key = rows.SERVER + self._hash(merchant_id, network.hex())
             self._add_server(key)
-            self._tell(key, 0)
+            self._share(key, 0)
 
     def _add_server(self, key: str) -> None:
         self._servers.pop(key, None)
@@ -211,7 +211,7 @@ class CardTesting:
 
     # ---- other processes ----
 
-    def _tell(self, key: str, change: int) -> None:
+    def _share(self, key: str, change: int) -> None:
         if key in self._changes or len(self._changes) < rows.CHANGES_MAX:
             self._changes[key] = self._changes.get(key, 0) + change
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tollgate.catalog import card_testing as rows
+from tollgate.catalog import codes
+from tollgate.catalog.results import get_result
 from tollgate.values import HOUR, SECOND, Instant
 
 
@@ -60,7 +62,12 @@ class Levels:
         self._levels = {key: self._levels[key] for key in kept}
 
 
-def judge(keys: Iterable[str], levels: Levels, undecided: Mapping[str, int], now: Instant) -> Judgement | None:
+def is_counted(code: str) -> bool:
+    """Tells whether a result says something about the card, as a failed authentication does too."""
+    return get_result(code).group in rows.COUNTED_GROUPS or code == codes.AUTHENTICATION_FAILED
+
+
+def find_judgement(keys: Iterable[str], levels: Levels, undecided: Mapping[str, int], now: Instant) -> Judgement | None:
     """Returns None where a payment goes on at once."""
     worst: Judgement | None = None
     for key in keys:

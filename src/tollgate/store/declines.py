@@ -1,4 +1,4 @@
-"""What processes tell each other of declined cards. What is counted is decided elsewhere."""
+"""Processes tell each other by these rows of declined cards. What is counted is decided elsewhere."""
 
 from collections.abc import Mapping
 

@@ -13,7 +13,7 @@ from tollgate.catalog.card_testing import (
 )
 from tollgate.catalog.results import RESULTS
 from tollgate.docs import texts
-from tollgate.payments.card_testing import Levels, get_retry_after_s, judge
+from tollgate.payments.card_testing import Levels, find_judgement, get_retry_after_s
 from tollgate.values import HOUR, MINUTE
 
 IP = COUNTERS["i"]
@@ -97,7 +97,7 @@ def test_payments_wait_longer_the_nearer_a_refusal_is() -> None:
     for count in range(IP.slow_from, IP.refuse_from):
         levels = Levels()
         levels.add("ix", count, 0, 0)
-        found = judge(["ix"], levels, {}, 0)
+        found = find_judgement(["ix"], levels, {}, 0)
         assert found is not None
         assert not found.is_refused
         waits.append(found.wait_s)
@@ -112,9 +112,9 @@ def test_the_worst_of_several_counters_decides() -> None:
     levels.add("ix", IP.slow_from, 0, 0)
     levels.add("by", COUNTERS["b"].refuse_from, 0, 0)
 
-    assert judge([], levels, {}, 0) is None
-    assert judge(["iz"], levels, {}, 0) is None
-    found = judge(["ix", "by"], levels, {}, 0)
+    assert find_judgement([], levels, {}, 0) is None
+    assert find_judgement(["iz"], levels, {}, 0) is None
+    found = find_judgement(["ix", "by"], levels, {}, 0)
     assert found is not None
     assert found.is_refused
     assert found.counter.name == "bin"
@@ -124,8 +124,8 @@ def test_the_worst_of_several_counters_decides() -> None:
 def test_a_crowd_of_undecided_payments_counts_before_any_of_them_is_declined() -> None:
     crowd = IP.undecided_max + IP.slow_from
 
-    assert judge(["ix"], Levels(), {"ix": crowd - 1}, 0) is None
-    found = judge(["ix"], Levels(), {"ix": 100 * crowd}, 0)
+    assert find_judgement(["ix"], Levels(), {"ix": crowd - 1}, 0) is None
+    found = find_judgement(["ix"], Levels(), {"ix": 100 * crowd}, 0)
     assert found is not None
     assert not found.is_refused
     assert found.wait_s == WAIT_S_MAX
