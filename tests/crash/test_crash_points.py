@@ -117,6 +117,8 @@ SPARED = {
     "role taken": ONE_COMMIT,
     "run refused": "one commit, before and after which nothing is paid",
     "schedule changed": ONE_COMMIT,
+    "imported rows": "rows of an import that was cut off never count, and the next import deletes them",
+    "recent declines": "one row of counters; without it other processes learn less of one half second",
     "payment of an event": "one question to the processor, which delivers an event again that was not answered",
     "schedule created": ONE_COMMIT,
     "schedule ended": ONE_COMMIT,
