@@ -135,6 +135,16 @@ class Limits:
     recovery_batch: int = 100
     job_failures_max: int = 10
     """An audit reports a job after so many failures in a row, which take some 15 to 25 minutes."""
+    accounts_per_channel_max: int = 50
+    """Closed accounts count too, because later messages about their payments need them."""
+    account_name_length_max: int = 128
+    routing_counts_batch: int = 200
+    """The number of counts of charges that are added in one commit."""
+    routing_counts_max: int = 100_000
+    """The number of counts of charges that a process reads; where there are more, the oldest are left out."""
+    routing_counts_lifetime: Instant = 7 * DAY
+    routing_trial_max: int = 100_000
+    """The number of payments that a proposed routing is tried against."""
     rewrap_batch: int = 500
     rewrap_unit: int = 50
     """The number of accounts that are wrapped again in one commit, which others wait for."""

@@ -70,6 +70,7 @@ GROUP_EXCEPTIONS: Mapping[str, str] = MappingProxyType(
 _REVIEW_GROUPS = frozenset({"success_review"})
 _SUCCESS_GROUPS = frozenset({"success"}) | _REVIEW_GROUPS
 _PENDING_GROUPS = frozenset({"pending", "pending_long"})
+_TECHNICAL_GROUPS = frozenset({"comm_error", "system_error"})
 
 
 _results = [
@@ -112,3 +113,8 @@ def is_review(code: str) -> bool:
 def is_pending(code: str) -> bool:
     """Returns True while the outcome is open, for minutes or for days."""
     return RESULTS[code].group in _PENDING_GROUPS
+
+
+def is_technical(code: str) -> bool:
+    """Returns True where a system failed, and nobody decided about the payment."""
+    return RESULTS[code].group in _TECHNICAL_GROUPS

@@ -1,7 +1,6 @@
 """Merchants and channels: added and changed by people of the back office. What a setting may be is in `contract`."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from tollgate.catalog import codes, results
 from tollgate.catalog.connectors import ConnectorName
@@ -11,7 +10,6 @@ from tollgate.operations.app import App
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, Form, Merchant
 from tollgate.store import merchants
 from tollgate.values import ChannelId, Fault, MerchantId, Refusal, is_id, make_id
-from tollgate.wire import may_carry_cards
 
 _ROUTING = frozenset({Form.CARD_ADDRESS, Form.ACQUIRER_ADDRESS, Form.CONNECTOR, Form.FILE})
 _NAME_LENGTH_MAX = 128
@@ -69,37 +67,9 @@ def changes_routing(changes: Mapping[str, str]) -> bool:
     return any(flag.parameter in changes for flag in CHANNEL_FLAGS if flag.form in _ROUTING)
 
 
-def apply_channel_changes(app: App, channel: Channel, changes: Mapping[str, str]) -> Channel:
-    """Returns the channel as it would be, or names every setting that is wrong."""
-    read: dict[str, Any] = {}
-    faults = []
-    for flag in CHANNEL_FLAGS:
-        if flag.parameter not in changes:
-            continue
-        try:
-            read[flag.parameter] = channels.read_channel_value(flag.form, changes[flag.parameter])
-        except ValueError as fault:
-            faults.append(Fault(flag.parameter, str(fault)))
-    if faults:
-        raise results.make_invalid(*faults)
-    try:
-        changed = channels.merge_flags(channel, read)
-    except channels.IncompleteTerms as fault:
-        raise results.make_invalid(*[Fault(flag.parameter, "is needed too") for flag in fault.missing]) from None
-    unsafe = [Fault(flag.parameter, text) for flag, text in channels.list_unfit_addresses(changed)] or [
-        Fault(flag.parameter, channels.PLAIN_ADDRESS)
-        for flag, address in channels.list_card_addresses(changed)
-        if flag.parameter in read
-        and not may_carry_cards(address, is_live=app.is_live, allows_plain_loopback=app.allows_plain_loopback)
-    ]
-    if unsafe:
-        raise results.make_invalid(*unsafe)
-    return changed
-
-
 async def change_channel(app: App, channel: Channel, changes: Mapping[str, str]) -> Channel:
     """Changes the settings of a channel, which count from the next request on."""
-    changed = apply_channel_changes(app, channel, changes)
+    changed = acquirer_accounts.apply_changes(app, channel, changes)
     new_id, now = make_id(app.random_bytes), app.clock.now()
     saving = acquirer_accounts.save_channel(app.database, app.keyring, channel, changed, new_id=new_id, now=now)
     if not await saving:

@@ -11,6 +11,7 @@ from tollgate.catalog.connectors import ACQUIRER_CONNECTORS
 from tollgate.contract.channels import get_channel_value, render_channel_value
 from tollgate.flows import channels, sign_in
 from tollgate.office import approvals, visits
+from tollgate.operations import acquirer_accounts
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, ChannelFlag, Form
 from tollgate.web.request import Reply
 
@@ -20,6 +21,7 @@ _HOST_PATH = f"{visits.OFFICE}/merchants"
 _GROUPS = {
     "": "Requests",
     "acquirer": "Acquirer",
+    "routing": "Routing",
     "creditor": "Direct debits",
     "three_ds": "3-D Secure",
     "token_terms": "Network tokens",
@@ -123,7 +125,7 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
     if not changes:
         return visit.go(back, "Nothing was changed.")
     # Before anybody is asked, so that a second person sees only what can be done.
-    channels.apply_channel_changes(visit.app, channel, changes)
+    acquirer_accounts.apply_changes(visit.app, channel, changes)
     fields = {"channel": channel.id, **changes}
     if not channels.changes_routing(changes):
         return visit.go(back, await change_channel.run(visit, fields))

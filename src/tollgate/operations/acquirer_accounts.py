@@ -1,14 +1,23 @@
-"""The acquirer accounts of channels as they are saved. Which of them a payment goes to is decided in `routes`."""
+"""The acquirer accounts of channels: added, changed, closed. Which of them a payment goes to is decided in `routes`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from tollgate.catalog import results
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract import channels
 from tollgate.operations import settings
+from tollgate.operations.app import App
 from tollgate.operations.caches import ACQUIRER_SECRETS
-from tollgate.payments.merchants import AcquirerTerms, Channel, FurtherAccount, ThreeDsTerms
+from tollgate.payments import merchants as terms
+from tollgate.payments.merchants import AcquirerTerms, Channel, ChannelFlag, FurtherAccount, ThreeDsTerms
 from tollgate.store import merchants
 from tollgate.store.database import Database
-from tollgate.values import Instant
+from tollgate.values import Fault, Instant, make_id
 from tollgate.vault.keyring import Keyring
+from tollgate.wire import may_carry_cards
 
 
 async def save_channel(
@@ -31,14 +40,12 @@ async def save_channel(
 
 def _list_identity(channel: Channel) -> tuple[object, ...]:
     """Lists what must stay for later messages about a payment to be understood."""
-    terms, known = channel.acquirer or AcquirerTerms(), channel.three_ds or ThreeDsTerms()
-    return (
-        channel.test_url,
-        channel.live_url,
-        terms.connector,
-        terms.terminal_id,
-        known.acquirer_merchant_id,
-        known.acquirer_bin,
+    acquirer, known = channel.acquirer or AcquirerTerms(), channel.three_ds or ThreeDsTerms()
+    whole = msgspec.structs.replace(channel, acquirer=acquirer, three_ds=known)
+    return tuple(
+        channels.get_channel_value(whole, flag)
+        for flag in terms.ACCOUNT_FLAGS
+        if flag.parameter in terms.IDENTITY_FLAGS
     )
 
 
@@ -57,3 +64,101 @@ def _keep_first_account(channel: Channel, now: Instant) -> FurtherAccount:
         acquirer_number=known.acquirer_bin,
         terms=channel.acquirer or AcquirerTerms(),
     )
+
+
+def apply_changes(
+    app: App, channel: Channel, changes: Mapping[str, str], flags: Sequence[ChannelFlag] = terms.CHANNEL_FLAGS
+) -> Channel:
+    """Returns the channel as it would be, or names every setting that is wrong."""
+    read: dict[str, Any] = {}
+    faults = []
+    for flag in flags:
+        if flag.parameter not in changes:
+            continue
+        try:
+            read[flag.parameter] = channels.read_channel_value(flag.form, changes[flag.parameter])
+        except ValueError as fault:
+            faults.append(Fault(flag.parameter, str(fault)))
+    if faults:
+        raise results.make_invalid(*faults)
+    try:
+        changed = channels.merge_flags(channel, read)
+    except channels.IncompleteTerms as fault:
+        raise results.make_invalid(*[Fault(flag.parameter, "is needed too") for flag in fault.missing]) from None
+    unsafe = [Fault(flag.parameter, text) for flag, text in channels.list_unfit_addresses(changed)] or [
+        Fault(flag.parameter, channels.PLAIN_ADDRESS)
+        for flag, address in channels.list_card_addresses(changed)
+        if flag.parameter in read
+        and not may_carry_cards(address, is_live=app.is_live, allows_plain_loopback=app.allows_plain_loopback)
+    ]
+    if unsafe:
+        raise results.make_invalid(*unsafe)
+    return changed
+
+
+async def add_account(app: App, channel: Channel, sent: Mapping[str, str]) -> FurtherAccount:
+    """Adds an acquirer account to a channel.
+
+    sent: its name, and settings by the parameters of `ACCOUNT_FLAGS`.
+    """
+    _check_name(sent.get("name", ""))
+    if len(app.merchants.list_accounts(channel, closed=True)) >= LIMITS.accounts_per_channel_max:
+        raise results.make_invalid(Fault("name", f"a channel has up to {LIMITS.accounts_per_channel_max} accounts"))
+    bare = msgspec.structs.replace(channel, test_url=None, live_url=None, acquirer=AcquirerTerms(), three_ds=None)
+    changed = apply_changes(app, bare, sent, terms.ACCOUNT_FLAGS)
+    known = changed.three_ds
+    new = FurtherAccount(
+        id=make_id(app.random_bytes),
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        name=sent["name"],
+        created_at=app.clock.now(),
+        test_url=changed.test_url or None,
+        live_url=changed.live_url or None,
+        # Where none is given, they are those of the channel.
+        merchant_number=known.acquirer_merchant_id if known else "",
+        acquirer_number=known.acquirer_bin if known and "acquirer_bin" in sent else "",
+        terms=changed.acquirer or AcquirerTerms(),
+    )
+    await merchants.insert_account(app.database, new)
+    await app.merchants.refresh(app.database)
+    return new
+
+
+async def change_account(app: App, account: FurtherAccount, sent: Mapping[str, str]) -> FurtherAccount:
+    """Changes the name and the terms of an account; what its payments are known by at the acquirer stays."""
+    view = account.apply_to(app.merchants.get_channel(account.channel_id))
+    shown = {flag.parameter: channels.get_channel_value(view, flag) for flag in terms.ACCOUNT_FLAGS}
+    fixed = [
+        Fault(name, "cannot change, because payments of this account need it: add another account")
+        for name in sorted(terms.IDENTITY_FLAGS)
+        if name in sent and sent[name] != channels.render_channel_value(shown[name])
+    ]
+    if fixed:
+        raise results.make_invalid(*fixed)
+    name = sent.get("name", account.name)
+    _check_name(name)
+    changed = apply_changes(app, view, sent, terms.ACCOUNT_FLAGS)
+    return await _save(app, msgspec.structs.replace(account, name=name, terms=changed.acquirer or AcquirerTerms()))
+
+
+async def close_account(app: App, account: FurtherAccount) -> FurtherAccount:
+    """Closes an account for new payments; follow-ups of those that it has still reach it."""
+    return await _save(app, msgspec.structs.replace(account, is_closed=True))
+
+
+async def reopen_account(app: App, account: FurtherAccount) -> FurtherAccount:
+    return await _save(app, msgspec.structs.replace(account, is_closed=False))
+
+
+async def _save(app: App, changed: FurtherAccount) -> FurtherAccount:
+    await merchants.update_account(app.database, changed)
+    await app.merchants.refresh(app.database)
+    return changed
+
+
+def _check_name(name: str) -> None:
+    if not 1 <= len(name) <= LIMITS.account_name_length_max or not name.isprintable():
+        raise results.make_invalid(
+            Fault("name", f"must have 1 to {LIMITS.account_name_length_max} printable characters")
+        )

@@ -13,8 +13,10 @@ from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange
 from tollgate.contract.answers import Envelope
 from tollgate.operations.caches import CardRangeCache, CountryCache, MerchantCache
 from tollgate.operations.card_testing import CardTesting
+from tollgate.operations.circuits import Circuits
 from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
+from tollgate.operations.success_rates import SuccessRates
 from tollgate.payments import registration, schedule
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel
@@ -89,6 +91,9 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The countries of addresses and cards, as imported."""
     card_testing: CardTesting | None = None
     """Stops card testing; None where that is switched off."""
+    circuits: Circuits = msgspec.field(default_factory=Circuits)
+    success_rates: SuccessRates = msgspec.field(default_factory=SuccessRates)
+    """What this process knows of acquirer accounts, by which payments are routed."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: throttles.Throttle = throttles.THROTTLES["read_checkout"]

@@ -8,6 +8,7 @@ import time
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import is_technical
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
@@ -15,6 +16,7 @@ from tollgate.operations import idempotency, network_tokens, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
+from tollgate.operations.success_rates import list_buckets
 from tollgate.payments import chain, routing
 from tollgate.payments import payment as moves
 from tollgate.payments.checkout import Checkout, CheckoutState
@@ -62,8 +64,11 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
     began = time.monotonic()
     verdict = await _charge_by(app, order, started, route, 0.0)
+    _note_end(app, order, started, verdict)
     for place, other in enumerate(route.alternatives, 1):
-        if verdict.outcome is not Outcome.UNSENT:
+        # With less time the next one would hardly answer, and what it has not answered has to be reversed.
+        is_late = (time.monotonic() - began) * 2 > app.acquirer_timeout_s
+        if verdict.outcome is not Outcome.UNSENT or is_late:
             break
         # It is written where the payment goes before it goes there: whoever recovers it asks the right account.
         moved = moves.AccountChange(other.account_id, other.name, _note_unreached(started, route, place))
@@ -72,7 +77,20 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
             break
         verdict = await _charge_by(app, order, started, other, time.monotonic() - began)
         verdict = msgspec.structs.replace(verdict, account=moved)
+        _note_end(app, order, started, verdict)
     return verdict
+
+
+def _note_end(app: App, order: Order, started: Payment, verdict: Verdict) -> None:
+    """Notes how a charge ended for the choice of accounts; where a channel has one only, there is no choice."""
+    if not started.routing:
+        return
+    account_id, now = started.account_id or started.channel_id, app.clock.now()
+    is_failure = verdict.outcome in (Outcome.UNSENT, Outcome.SILENT) or is_technical(verdict.code)
+    app.circuits.note(account_id, is_failure, now)
+    if verdict.outcome in (Outcome.APPROVED, Outcome.DECLINED, Outcome.SILENT):
+        is_approved = verdict.outcome is Outcome.APPROVED
+        app.success_rates.note(started.merchant_id, account_id, list_buckets(order), is_approved, now)
 
 
 def _note_unreached(started: Payment, route: Route, place: int) -> tuple[routing.Considered, ...]:

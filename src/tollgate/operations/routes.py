@@ -11,6 +11,7 @@ from tollgate.connectors.exchange import AcquirerAccount, Connector
 from tollgate.connectors.table import CONNECTORS, get_connector
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.sepa_queue import SepaQueue
+from tollgate.operations.success_rates import list_buckets
 from tollgate.payments import routing
 from tollgate.payments.merchants import AcquirerTerms, Channel, RoutingTerms, ThreeDsTerms
 from tollgate.payments.order import Order, TestMode
@@ -68,24 +69,29 @@ def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentI
         except Refusal as refusal:
             refusals.append(refusal)
             obstacle = refusal.detail or refusal.result.description
-        candidates.append(_make_candidate(account, obstacle))
+        candidates.append(_make_candidate(app, account, order, obstacle))
     if not routes:
         raise refusals[0]
     terms = channel.routing or RoutingTerms()
     decision = routing.choose(candidates, order.money.hundredths, terms.strategy, terms.exploration, payment_id)
+    app.circuits.begin_probe(decision.order[0], app.clock.now())
     first, *others = (routes[account_id] for account_id in decision.order)
     return msgspec.structs.replace(first, considered=decision.considered, alternatives=tuple(others))
 
 
-def _make_candidate(account: Channel, obstacle: str) -> routing.Candidate:
-    terms = account.acquirer or AcquirerTerms()
+def _make_candidate(app: App, account: Channel, order: Order, obstacle: str) -> routing.Candidate:
+    terms, account_id, now = account.acquirer or AcquirerTerms(), account.first_account_id, app.clock.now()
+    rate = app.success_rates.estimate(account.merchant_id, account_id, list_buckets(order), now)
     return routing.Candidate(
-        id=account.first_account_id,
+        id=account_id,
         priority=terms.priority,
         weight=terms.weight,
         cost_fixed=terms.cost_fixed,
         cost_rate=terms.cost_rate,
         obstacle=obstacle,
+        is_failing=app.circuits.is_open(account_id, now),
+        tries=rate.tries,
+        approvals=rate.approvals,
     )
 
 

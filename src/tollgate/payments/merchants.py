@@ -306,6 +306,20 @@ CHANNEL_FLAGS = tuple(
 )
 
 
+ACCOUNT_FLAGS = tuple(
+    flag
+    for flag in CHANNEL_FLAGS
+    if flag.group == "acquirer"
+    or (flag.group, flag.member)
+    in {("", "test_url"), ("", "live_url"), ("three_ds", "acquirer_merchant_id"), ("three_ds", "acquirer_bin")}
+)
+"""The flags of a channel that a further account has by itself."""
+IDENTITY_FLAGS = frozenset(
+    flag.parameter for flag in ACCOUNT_FLAGS if flag.group != "acquirer" or flag.member in {"connector", "terminal_id"}
+)
+"""Those that must stay for later messages about a payment to be understood."""
+
+
 class Credential(msgspec.Struct, frozen=True, kw_only=True):
     """An access token as it is stored: hashed to be found, sealed to be shown."""
 

@@ -12,13 +12,14 @@ from tollgate.store import (
     inboxes,
     links,
     merchants,
+    routing_counts,
     simulated_sessions,
     users,
 )
 from tollgate.store import deliveries as store_deliveries
 from tollgate.store import journal as store_journal
 from tollgate.values import DAY
-from tollgate.workers import card_testing, deliveries, indexing, jobs, journal, metrics, upkeep
+from tollgate.workers import card_testing, deliveries, indexing, jobs, journal, metrics, success_rates, upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.upkeep import remove_old
 
@@ -39,6 +40,7 @@ _REMOVALS = (
     ("simulated sessions", 600.0, simulated_sessions.purge_simulated_sessions, LIMITS.simulated_session_memory),
     ("inbox messages", 600.0, inboxes.purge_inbox_messages, LIMITS.inbox_memory),
     ("recent declines", 60.0, declines.purge_declines, 2 * MEMORY),
+    ("routing counts", 600.0, routing_counts.purge_counts, LIMITS.routing_counts_lifetime),
     ("journal", 60.0, store_journal.purge_journal, LIMITS.journal_lifetime),
 )
 
@@ -61,6 +63,7 @@ WORKERS = (
     Worker(name="reminders", every_s=0.5, run=jobs.send_reminders),
     Worker(name="webhooks", every_s=1.0, run=deliveries.deliver_webhooks),
     Worker(name="search index", every_s=5.0, run=indexing.keep_index),
+    Worker(name="success rates", every_s=3.0, run=success_rates.share_counts),
     Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
     Worker(name="card testing", every_s=1.0, run=card_testing.share_declines),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),

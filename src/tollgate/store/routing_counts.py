@@ -1,0 +1,60 @@
+"""Counts of charges by acquirer account, bucket and hour, to which every process adds. What they mean is not known here."""
+
+from collections.abc import Sequence
+
+import msgspec
+import sqlalchemy as sa
+
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
+
+from tollgate.store.codec import LIMIT, Codec
+from tollgate.store.database import Database
+from tollgate.store.schema import WHOLE, routing_counts
+from tollgate.store.statements import Statement, Write
+from tollgate.values import HOUR, Instant, MerchantId
+
+
+class RoutingCount(msgspec.Struct, frozen=True, kw_only=True):
+    merchant_id: MerchantId
+    account_id: str
+    bucket: str
+    """The charges that are alike: the BIN and the currency, or the currency alone."""
+    hour: int
+    """The number of the hour since 1970."""
+    tries: int
+    approvals: int
+
+
+KEY = ("merchant_id", "account_id", "bucket", "hour")
+COUNTS = Codec(routing_counts, RoutingCount, key=KEY)
+
+_inserting = insert(routing_counts).values({name: sa.bindparam(name) for name in COUNTS.names})
+_add = Statement(
+    _inserting.on_conflict_do_update(
+        index_elements=[routing_counts.c[name] for name in KEY],
+        set_={name: routing_counts.c[name] + _inserting.excluded[name] for name in ("tries", "approvals")},
+    )
+)
+_since = Statement(
+    COUNTS.select(routing_counts.c.hour >= sa.bindparam("since", type_=WHOLE))
+    .order_by(routing_counts.c.hour.desc())
+    .limit(LIMIT)
+)
+_purge_hours = COUNTS.purge(routing_counts.c.hour)
+
+
+async def add_counts(db: Database, added: Sequence[RoutingCount]) -> None:
+    # In one order, so that two processes never wait for each other's rows.
+    ordered = sorted(added, key=lambda count: (count.merchant_id, count.account_id, count.bucket, count.hour))
+    await db.write([Write(_add, COUNTS.encode(count)) for count in ordered], label="routing counts")
+
+
+async def list_counts(db: Database, since: int, limit: int) -> list[RoutingCount]:
+    """Lists the counts from an hour on, the newest first."""
+    return await COUNTS.fetch(db, _since, {"since": since, "limit": limit})
+
+
+async def purge_counts(db: Database, before: Instant, limit: int) -> int:
+    """Removes the counts of hours before then, and returns how many there were."""
+    return await _purge_hours(db, before // HOUR, limit)
