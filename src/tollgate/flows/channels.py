@@ -8,6 +8,7 @@ from tollgate.contract import channels
 from tollgate.operations import acquirer_accounts
 from tollgate.operations.app import App
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, Form, Merchant
+from tollgate.payments.routing import Strategy
 from tollgate.store import merchants
 from tollgate.values import ChannelId, Fault, MerchantId, Refusal, is_id, make_id
 
@@ -57,8 +58,8 @@ def read_channel_changes(channel: Channel, sent: Mapping[str, str]) -> dict[str,
         for name, value in texts.items()
         if name in sent
         and sent[name] != channels.render_channel_value(value)
-        # Of terms that the channel does not have, a switch is off and the protocol is the gateway's own.
-        and not (value is None and sent[name] in ("false", ConnectorName.JSON))
+        # Of terms that the channel does not have, a switch is off, and others are what they are without the terms.
+        and not (value is None and sent[name] in ("false", ConnectorName.JSON, Strategy.WEIGHT))
     }
 
 

@@ -13,6 +13,7 @@ from tollgate.flows import channels, sign_in
 from tollgate.office import approvals, visits
 from tollgate.operations import acquirer_accounts
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, ChannelFlag, Form
+from tollgate.payments.routing import Strategy
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()
@@ -58,6 +59,8 @@ def _list_fields(channel: Channel) -> dict[str, list[dict[str, object]]]:
 def _list_options(flag: ChannelFlag) -> list[tuple[str, str]]:
     if flag.form is Form.CONNECTOR:
         return [(name.value, name.value) for name in ACQUIRER_CONNECTORS]
+    if flag.form is Form.STRATEGY:
+        return [(strategy.value, strategy.value) for strategy in Strategy]
     if flag.form is not Form.SWITCH:
         return []
     return list(zip(("false", "true"), map(_make_label, reversed(flag.names.split("/"))), strict=True))

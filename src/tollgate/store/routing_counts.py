@@ -1,4 +1,4 @@
-"""Counts of charges by acquirer account, bucket and hour, to which every process adds. What they mean is not known here."""
+"""Counts of charges by acquirer account, bucket and hour, to which every process adds. Nothing is estimated here."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Adds the counts of charges to the store, and reads the totals of all processes. How they are used is not known here."""
+"""Adds the counts of charges to the store, and reads the totals of all processes. Nothing is estimated here."""
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.operations.app import App
