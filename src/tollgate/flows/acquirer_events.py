@@ -29,14 +29,22 @@ _log = logging.getLogger("tollgate.acquirer")
 _FACTS = {events.EventKind.DISPUTE_OPENED: "CB", events.EventKind.DISPUTE_WON: "CR"}
 
 
-async def take_event(app: App, channel_id: str, body: bytes, signature: str, trace: str) -> None:
+async def take_event(app: App, given_id: str, body: bytes, signature: str, trace: str) -> None:
     """Records what an event reports, once however often it is delivered.
 
     A refusal makes the acquirer deliver it again; what can never be recorded is logged and not refused.
+
+    given_id: that of an acquirer account, or of a channel for its first account.
     """
-    channel, account = get_account(app, channel_id)
-    if not is_signed(body, signature, account.secrets[events.WEBHOOK_SECRET], app.clock.wall()):
+    now = app.clock.wall()
+    signers = [
+        (channel, account)
+        for channel, account in list_reporting(app, given_id)
+        if is_signed(body, signature, account.secrets[events.WEBHOOK_SECRET], now)
+    ]
+    if not signers:
         raise results.make_invalid(Fault(SIGNATURE, "must sign the body with the secret of this endpoint, just now"))
+    channel, account = signers[0]
     event = events.read_event(body)
     if event is None or event.kind is None:
         return
@@ -64,14 +72,22 @@ async def take_event(app: App, channel_id: str, body: bytes, signature: str, tra
         await take_dispute(app, channel, payment, line, f"{channel.id}_{trace}")
 
 
-def get_account(app: App, channel_id: str) -> tuple[Channel, AcquirerAccount]:
-    """Returns a channel with the account whose acquirer reports events to it."""
-    channel = app.merchants.find_channel(channel_id)
-    account = routes.find_account(app, channel, _choose_mode(app)) if channel else None
-    is_known = account is not None and account.connector is connectors.ConnectorName.STRIPE
-    if channel is None or account is None or not is_known or events.WEBHOOK_SECRET not in account.secrets:
+def list_reporting(app: App, given_id: str) -> list[tuple[Channel, AcquirerAccount]]:
+    """Lists the accounts whose acquirer reports events under an id, each with its channel as the account has it.
+
+    A first account that was changed keeps the id of its channel, under which its acquirer goes on to report; so may
+    the acquirer of the new first account, and the signature says which of them it is.
+    """
+    found = [
+        (view, account)
+        for view in app.merchants.list_views(given_id)
+        if (account := routes.find_account(app, view, _choose_mode(app))) is not None
+        and account.connector is connectors.ConnectorName.STRIPE
+        and events.WEBHOOK_SECRET in account.secrets
+    ]
+    if not found:
         raise NotFound(results.get_result(codes.INVALID_REQUEST), "no acquirer reports events to this entity")
-    return channel, account
+    return found
 
 
 async def find_payment(app: App, channel: Channel, account: AcquirerAccount, event: events.Event) -> Payment | None:
@@ -88,8 +104,9 @@ async def find_payment(app: App, channel: Channel, account: AcquirerAccount, eve
                 results.get_result(codes.REQUEST_IN_PROGRESS), "the acquirer did not say which payment it is"
             )
     payment = await pay.look_up(app, channel.merchant_id, payment_id or "")
-    is_ours = payment is not None and (payment.channel_id, payment.connector) == (channel.id, account.connector)
-    return payment if is_ours else None
+    if payment is None or (payment.account_id or payment.channel_id) != account.id:
+        return None
+    return payment if (payment.channel_id, payment.connector) == (channel.id, account.connector) else None
 
 
 async def take_dispute(app: App, channel: Channel, payment: Payment, line: RecordLine, ndc: str) -> None:

@@ -55,7 +55,9 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
     channel, idempotency_key = call.channel, call.idempotency_key
     payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     route = routes.route_payment(app, channel, order, payment_id)
-    enrolment = await find_enrolment(app, order, channel)
+    # The directory server is told the merchant's number at the acquirer that gets the proof.
+    view = routes.find_view(app, channel, route.account_id) or channel
+    enrolment = await find_enrolment(app, order, view)
     if enrolment is not None:
         check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
     patience_s = app.patience_s + (app.acquirer_timeout_s if enrolment else 0)

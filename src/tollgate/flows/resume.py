@@ -172,7 +172,8 @@ async def _ask_issuer(
         return Collect(case.method_url if is_method_due else None, data, order.return_url)
     case = await _note_asked(app, row)
     channel = app.merchants.get_channel(payment.channel_id)
-    directory = routes.choose_directory_server(app, channel, payment.test_mode)
+    view = routes.find_view(app, channel, payment.account_id) or channel
+    directory = routes.choose_directory_server(app, view, payment.test_mode)
     if directory is None:
         answered = exchanges.fail_case(case, exchanges.UNREACHABLE)
     else:
@@ -223,7 +224,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     attempt like any other.
     """
     channel = app.merchants.get_channel(payment.channel_id)
-    route = routes.get_route(app, channel, payment)
+    route = routes.resume_route(app, channel, payment)
     order = await _recall(app, payment, cvv)
     if refusals.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
         verdict = await pass_on(app, order, payment, route, case)

@@ -15,9 +15,10 @@ from tollgate.connectors.masking import mask_text
 from tollgate.contract.payment_text import list_proof
 from tollgate.office import chains, visits
 from tollgate.operations.journal import MESSAGE
-from tollgate.operations.routes import find_address
+from tollgate.operations.routes import find_address, find_view
 from tollgate.payments import completion, webhooks
 from tollgate.payments.payment import Payment
+from tollgate.payments.routing import render_considered
 from tollgate.store import audit_log, deliveries, events, journal, payments
 from tollgate.store.journal import JournalRow
 from tollgate.values import Instant, make_timed_id
@@ -55,7 +56,9 @@ def _list_own(visit: visits.Visit, found: chains.Found) -> list[Item]:
     )
     items = [Item(at=payment.created_at, kind="request", title=title, facts=request)]
     if payment_types.PAYMENT_TYPES[payment.payment_type].role is not payment_types.Role.SYSTEM:
-        items.append(Item(at=payment.created_at, kind="route", title=f"Route: {_describe_route(visit, found)}"))
+        considered = {each.account_id: render_considered(each) for each in payment.routing}
+        title = f"Route: {_describe_route(visit, found)}"
+        items.append(Item(at=payment.created_at, kind="route", title=title, facts=considered))
     if payment.completed_at is None:
         return items
     proof = list_proof(payment.details)
@@ -72,11 +75,15 @@ def _describe_route(visit: visits.Visit, found: chains.Found) -> str:
     protocol = brands.BRANDS[payment.brand].protocol if payment.brand in brands.BRANDS else None
     if protocol is not None and protocol.value == "sepa":
         return "files for the bank, written by this host"
-    address = find_address(payment.test_mode, channel.test_url, channel.live_url)
+    view = find_view(visit.app, channel, payment.account_id)
+    if view is None:
+        return "an acquirer account that the channel no longer has"
+    address = find_address(payment.test_mode, view.test_url, view.live_url)
     where = address.rpartition("@")[2] if address else "the simulator" if not visit.app.is_live else "no acquirer"
     mode = payment.test_mode or "live"
     name = payment.connector or (protocol.value if protocol else payment.brand)
-    return f"{name} connector to {where} ({mode}), as the channel is set today"
+    account = f", account {view.first_account_id}" if payment.routing or payment.account_id else ""
+    return f"{name} connector to {where} ({mode}){account}"
 
 
 async def _list_entries(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:

@@ -133,6 +133,18 @@ class MerchantCache:
         further = self._further.get(channel.id, ())
         return [channel, *[each.apply_to(channel) for each in further if closed or not each.is_closed]]
 
+    def list_views(self, given_id: str) -> list[Channel]:
+        """Lists the channels as the accounts of an id would have them; that of a channel names its first account."""
+        return [
+            view
+            for channel in self._channels.values()
+            for view in self.list_accounts(channel, closed=True)
+            if given_id == view.first_account_id or (view is channel and given_id == channel.id)
+        ]
+
+    def find_further_account(self, account_id: str) -> FurtherAccount | None:
+        return next((each for rows in self._further.values() for each in rows if each.id == account_id), None)
+
     def list_further_accounts(self, channel_id: ChannelId) -> tuple[FurtherAccount, ...]:
         return self._further.get(channel_id, ())
 

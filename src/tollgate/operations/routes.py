@@ -1,5 +1,7 @@
 """Routes: the connector and the wire that a payment takes. Nothing is sent here."""
 
+from contextlib import suppress
+
 import msgspec
 
 from tollgate.catalog import codes
@@ -123,15 +125,33 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
     )
 
 
+def find_view(app: App, channel: Channel, account_id: str | None) -> Channel | None:
+    """Returns the channel as one of its accounts would have it, be it closed; None if it has no such account."""
+    wanted = account_id or channel.id
+    accounts = app.merchants.list_accounts(channel, closed=True)
+    return next((each for each in accounts if each.first_account_id == wanted), None)
+
+
 def get_route(app: App, channel: Channel, payment: Payment) -> Route:
     """Returns the route to the acquirer account that has a payment, which may be closed for others since."""
-    wanted = payment.account_id or channel.id
-    accounts = app.merchants.list_accounts(channel, closed=True)
-    account = next((each for each in accounts if each.first_account_id == wanted), None)
+    account = find_view(app, channel, payment.account_id)
     route = choose_route(app, account, payment.test_mode, payment.brand) if account else None
     if route is None or route.name != payment.connector:
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the channel no longer has the acquirer of this payment")
     return route
+
+
+def resume_route(app: App, channel: Channel, payment: Payment) -> Route:
+    """Returns the route of a payment that was not sent yet, with the accounts to try next as far as they are open."""
+    usable = [each.account_id for each in payment.routing if each.score is not None]
+    later = usable[usable.index(payment.account_id or channel.id) + 1 :] if usable else []
+    views = {each.first_account_id: each for each in app.merchants.list_accounts(channel)}
+    others = []
+    for account_id in later:
+        # An account may have been closed or changed while the shopper was away.
+        with suppress(KeyError, Refusal):
+            others.append(choose_route(app, views[account_id], payment.test_mode, payment.brand))
+    return msgspec.structs.replace(get_route(app, channel, payment), alternatives=tuple(others))
 
 
 def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> AcquirerAccount | None:

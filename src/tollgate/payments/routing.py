@@ -60,6 +60,7 @@ class Decision(msgspec.Struct, frozen=True):
     order: tuple[str, ...]
     """The ids of the accounts to try, the chosen one first."""
     considered: tuple[Considered, ...]
+    """Those accounts, and then the ones that cannot take the payment."""
     is_exploring: bool = False
     """It was chosen by weight although the strategy is another, to learn from it."""
 
@@ -89,9 +90,15 @@ def choose(candidates: Sequence[Candidate], amount: int, strategy: Strategy, exp
     ordered = sorted(usable, key=get_place)
     considered = [
         Considered(each.id, each.obstacle or _explain(each, ordered[0], is_exploring), scores.get(each.id))
-        for each in candidates
+        for each in (*ordered, *(each for each in candidates if each.obstacle))
     ]
     return Decision(tuple(each.id for each in ordered), tuple(considered), is_exploring)
+
+
+def render_considered(considered: Considered) -> str:
+    """Renders why an account was chosen or not, with its score if it had one."""
+    score = "" if considered.score is None else f", score {considered.score}"
+    return f"{considered.reason}{score}"
 
 
 def _draw(seed: str, name: str) -> float:
