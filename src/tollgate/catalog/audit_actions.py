@@ -27,6 +27,8 @@ class AuditAction(StrEnum):
     TOKEN_REVOKED = "access token revoked"
     CHANNEL_ADDED = "channel added"
     CHANNEL_CHANGED = "channel changed"
+    ACQUIRER_ACCOUNT_ADDED = "acquirer account added"
+    ACQUIRER_ACCOUNT_CHANGED = "acquirer account changed"
     ACQUIRER_SECRET_CHANGED = "acquirer secret changed"
     WALLET_KEY_ADDED = "wallet key added"
     WALLET_KEY_REMOVED = "wallet key removed"

@@ -19,6 +19,7 @@ from tollgate.config import Settings
 from tollgate.connectors.iso8583 import transcript
 from tollgate.connectors.table import CONNECTORS
 from tollgate.operations import caches, settings
+from tollgate.payments.merchants import Channel
 from tollgate.store import merchants
 from tollgate.store.database import Database
 from tollgate.vault.keyring import load_keyring
@@ -44,27 +45,30 @@ def set_acquirer_secret(entity_id: str, name: str, *, remove: bool, **flags: Any
         found = next((row for row in await merchants.list_channels(database) if row.id == entity_id), None)
         if found is None:
             sys.exit(f"tollgate: no channel {entity_id}")
-        names = CONNECTORS[found.acquirer.connector].secrets if found.acquirer else ()
-        if name not in names:
-            sys.exit(
-                f"tollgate: the acquirer of this channel has no secret {name}; it has: {', '.join(names) or 'none'}"
-            )
-        value = "" if remove else sys.stdin.read(_LENGTH_MAX + 1).strip()
-        if not remove and not 1 <= len(value) <= _LENGTH_MAX:
-            raise click.UsageError(f"standard input must have 1 to {_LENGTH_MAX} characters")
-        if not (value.isascii() and value.isprintable()):
-            # It becomes part of a header or of a key, where a second line would make every payment fail.
-            raise click.UsageError("standard input must have one line of printable ASCII characters")
-        keyring = load_keyring(process.key_path)
-        await record(database, keyring, AuditAction.ACQUIRER_SECRET_CHANGED, found.id, found.merchant_id, secret=name)
-        setting = f"{caches.ACQUIRER_SECRETS}{found.first_account_id}/{name}"
-        if remove:
-            await settings.forget_sealed_setting(database, setting)
-        else:
-            await settings.put_sealed_setting(database, keyring, setting, value.encode())
-        await merchants.change_merchants(database, [])
+        await put_secret(database, process, found, name, remove=remove)
 
     with_store(flags, put)
+
+
+async def put_secret(database: Database, process: Settings, view: Channel, name: str, *, remove: bool) -> None:
+    """Stores a secret of the account that a channel, as this view has it, has first."""
+    names = CONNECTORS[view.acquirer.connector].secrets if view.acquirer else ()
+    if name not in names:
+        sys.exit(f"tollgate: the acquirer of this channel has no secret {name}; it has: {', '.join(names) or 'none'}")
+    value = "" if remove else sys.stdin.read(_LENGTH_MAX + 1).strip()
+    if not remove and not 1 <= len(value) <= _LENGTH_MAX:
+        raise click.UsageError(f"standard input must have 1 to {_LENGTH_MAX} characters")
+    if not (value.isascii() and value.isprintable()):
+        # It becomes part of a header or of a key, where a second line would make every payment fail.
+        raise click.UsageError("standard input must have one line of printable ASCII characters")
+    keyring, account_id = load_keyring(process.key_path), view.first_account_id
+    await record(database, keyring, AuditAction.ACQUIRER_SECRET_CHANGED, account_id, view.merchant_id, secret=name)
+    setting = f"{caches.ACQUIRER_SECRETS}{account_id}/{name}"
+    if remove:
+        await settings.forget_sealed_setting(database, setting)
+    else:
+        await settings.put_sealed_setting(database, keyring, setting, value.encode())
+    await merchants.change_merchants(database, [])
 
 
 @program.group()
