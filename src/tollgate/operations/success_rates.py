@@ -16,6 +16,7 @@ HOURS = 24
 """Older charges do not count."""
 HALF_LIFE = 3
 """After so many hours a charge counts half, because acquirers become better and worse."""
+_SHARES = tuple(0.5 ** (age / HALF_LIFE) for age in range(HOURS))
 _BORROWED_MAX = 20
 """A bucket of few charges borrows up to so many from the one of all cards of its currency."""
 
@@ -70,9 +71,10 @@ class SuccessRates:
         tries = approvals = 0.0
         for counts in (self._totals.get(key, {}), self._new.get(key, {})):
             for counted, (tried, approved) in counts.items():
-                age = max(hour - counted, 0)
-                share = 0.5 ** (age / HALF_LIFE) if age < HOURS else 0.0
-                tries, approvals = tries + tried * share, approvals + approved * share
+                age = hour - counted
+                if age < HOURS:
+                    share = _SHARES[age] if age > 0 else 1.0
+                    tries, approvals = tries + tried * share, approvals + approved * share
         return tries, approvals
 
     def list_new(self) -> list[RoutingCount]:
