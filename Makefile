@@ -90,7 +90,7 @@ answers: .venv/.dev-ok  ## record what a server answers to the examples that the
 	EXAMPLE_ANSWERS=write $(BIN)/pytest -q -n 0 tests/api/test_openapi_answers.py -k shows
 
 crashes: .venv/.dev-ok machine  ## kill at every crash point and write docs/crash-points.md again
-	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_payment_crashes.py tests/crash/test_follow_up_crashes.py \
+	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_payment_crashes.py tests/crash/test_routing_crashes.py tests/crash/test_follow_up_crashes.py \
 		tests/crash/test_method_crashes.py tests/crash/test_background_crashes.py tests/crash/test_checkout_crashes.py \
 		tests/crash/test_delivery_crashes.py tests/crash/test_endpoint_crashes.py tests/crash/test_office_crashes.py
 

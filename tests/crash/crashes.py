@@ -133,11 +133,14 @@ class CrashCase:
         return Ending(self.rows, f"`{self.heard.code}`" + (", replayed" if is_replayed else ""))
 
 
-def run_payment_crashes(world: World, crashes: Sequence[Crash]) -> list[CrashCase]:
+def run_payment_crashes(
+    world: World, crashes: Sequence[Crash], before_recovery: Callable[[], object] = lambda: None
+) -> list[CrashCase]:
     """Dies at every crash point, then lets a gateway live that finishes everything, and asks again for all of it."""
     cases = prepare(world, crashes)
     for case in cases:
         _run_case(world, case)
+    before_recovery()
     gateway = world.make_gateway()
     gateway.start()
     pass_deadlines(world.store)

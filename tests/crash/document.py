@@ -19,6 +19,7 @@ WRITE = "CRASH_POINTS"
 SECTIONS = (
     "Payments",
     "Payments that register their card",
+    "Payments that move to another account",
     "Follow-ups",
     "Chargebacks",
     "Repeats and overdue attempts",

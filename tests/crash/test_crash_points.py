@@ -14,6 +14,7 @@ from crash.endpoint_crashes import ENDPOINT_CRASHES
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.office_crashes import OFFICE_CRASHES
 from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
+from crash.routing_crashes import ROUTING_CRASHES
 
 SOURCE = Path(__file__).parents[2] / "src" / "tollgate"
 PACKAGES = ("store", "operations", "flows", "workers", "sandbox")
@@ -28,6 +29,7 @@ ALL_CRASHES = (
     *ENDPOINT_CRASHES,
     *OFFICE_CRASHES,
     *STORING_CRASHES,
+    *ROUTING_CRASHES,
     *SENDING_CRASHES,
     *FACT_CRASHES,
     *RECOVERY_CRASHES,
@@ -115,6 +117,7 @@ SPARED = {
     "registration used": "one note of the last use, which only prolongs the retention",
     "role given": ONE_COMMIT,
     "role taken": ONE_COMMIT,
+    "routing counts": "counts of charges, by which accounts are compared, and on which no money depends",
     "run refused": "one commit, before and after which nothing is paid",
     "schedule changed": ONE_COMMIT,
     "imported rows": "rows of an import that was cut off never count, and the next import deletes them",
