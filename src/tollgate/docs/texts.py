@@ -69,6 +69,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/operations.md",
         "docs/card-testing.md",
         "docs/connectors.md",
+        "docs/routing.md",
         "docs/iso8583.md",
         "docs/stripe-api.md",
         "docs/pci.md",
