@@ -3,39 +3,14 @@
 import sys
 from importlib import import_module
 
-from tollgate.cli import (
-    accounts,
-    acquirers,
-    auditing,
-    bank,
-    describing,
-    endpoints,
-    erasing,
-    events,
-    evidence,
-    keys,
-    listening,
-    people,
-    recording,
-    sandbox,
-    serving,
-    tokens,
-    triggering,
-    users,
-    wallets,
-    webhooks,
-)
 from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (
-    *("serving", "people", "acquirers", "users", "tokens", "keys", "auditing", "bank", "countries", "wallets"),
-    *("webhooks", "endpoints", "events", "listening", "triggering"),
+    *("serving", "people", "acquirers", "accounts", "users", "tokens", "keys", "auditing", "bank", "countries"),
+    *("wallets", "webhooks", "endpoints", "events", "listening", "triggering"),
     *("erasing", "evidence", "recording", "sandbox", "describing"),
-    *(serving, people, acquirers, accounts, users, tokens, keys, auditing, bank, wallets),
-    *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, recording, sandbox, describing),
 )
 """The files of commands, which add them when they are imported."""
 for _name in COMMANDS:
