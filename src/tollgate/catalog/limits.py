@@ -46,6 +46,7 @@ class Limits:
     cart_payment_index_max: int = 99
     seller_index_max: int = 999
     sellers_max: int = 100
+    dispatch_rows_max: int = 200
     passenger_index_max: int = 99
     leg_index_max: int = 99
     registration_index_max: int = 99

@@ -1,5 +1,7 @@
 """Merchants, channels, credentials and wallet keys. Caching them is done elsewhere."""
 
+from collections.abc import Sequence
+
 import msgspec
 import sqlalchemy as sa
 
@@ -71,6 +73,8 @@ _update_credential = CREDENTIALS.update(credentials.c.revoked_at.is_(None), new=
 _rewrap_token = CREDENTIALS.update(seen=["sealed_token"], new=["sealed_token"])
 _rewrap_wallet_key = WALLET_KEYS.update(seen=["sealed_key"], new=["sealed_key"])
 _delete_wallet_key = WALLET_KEYS.delete()
+_insert_dispatch_row, _delete_dispatch_row = DISPATCH_ROWS.insert(), DISPATCH_ROWS.delete()
+_place_dispatch_row = DISPATCH_ROWS.update(seen=["position"], new=["position"])
 _use_token = WALLET_USES.insert(ignores_taken=True)
 _find_same_use = Statement(
     WALLET_USES.select(
@@ -106,6 +110,21 @@ async def insert_account(db: Database, account: FurtherAccount) -> None:
 async def update_account(db: Database, account: FurtherAccount) -> bool:
     """Saves name, state and terms; returns False if there is no such account."""
     return await change_merchants(db, _update_account(account, account))
+
+
+async def insert_dispatch_row(db: Database, row: DispatchRow) -> None:
+    await change_merchants(db, _insert_dispatch_row(row))
+
+
+async def delete_dispatch_row(db: Database, merchant_id: MerchantId, row_id: str) -> bool:
+    """Returns False if there is no such row."""
+    return await change_merchants(db, _delete_dispatch_row.by_key(merchant_id, row_id))
+
+
+async def place_dispatch_rows(db: Database, seen: Sequence[DispatchRow], changed: Sequence[DispatchRow]) -> bool:
+    """Saves the positions of all rows in one commit; False if one of them was moved or removed meanwhile."""
+    writes = [_place_dispatch_row(old, new) for old, new in zip(seen, changed, strict=True)]
+    return await change_merchants(db, [write for each in writes for write in each])
 
 
 async def insert_credential(db: Database, credential: Credential) -> None:
