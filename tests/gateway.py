@@ -67,6 +67,7 @@ class Client:
     entity_id: str
     lenient_entity_id: str = ""
     timeout_s: float = 120.0
+    merchant_id: str = ""
 
     def send(
         self, method: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
@@ -187,7 +188,13 @@ class GatewayProcess:
 
     def client(self) -> Client:
         shown = json.loads(self.run("credentials", "--json").stdout)
-        return Client(self.base_url, shown["accessToken"], shown["entityId"], shown["lenientEntityId"])
+        return Client(
+            self.base_url,
+            shown["accessToken"],
+            shown["entityId"],
+            shown["lenientEntityId"],
+            merchant_id=shown["merchantId"],
+        )
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Another `tollgate` command on the same store."""

@@ -32,6 +32,7 @@ def test_credentials_are_printed_as_json_for_scripts(gateway: GatewayProcess, cl
         "baseUrl": gateway.base_url,
         "entityId": client.entity_id,
         "lenientEntityId": client.lenient_entity_id,
+        "merchantId": client.merchant_id,
         "accessToken": client.token,
         "shopUrl": f"{gateway.base_url}/sandbox/shop",
     } | ({"office": shown["office"]} if "office" in shown else {})

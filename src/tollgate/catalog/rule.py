@@ -38,6 +38,8 @@ class Situation:
     host_is_live: bool = False
     return_schemes: tuple[str, ...] = ()
     """The schemes of apps to which the channel lets shoppers return."""
+    domains: tuple[str, ...] = ()
+    """The only domains of web addresses in the request; empty for all."""
 
 
 Check = Callable[[Fields, Situation], Iterable[Fault]]

@@ -8,8 +8,8 @@ from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (
-    *("serving", "people", "acquirers", "accounts", "users", "tokens", "keys", "auditing", "bank", "countries"),
-    *("wallets", "webhooks", "endpoints", "events", "listening", "triggering"),
+    *("serving", "people", "acquirers", "accounts", "dispatching", "users", "tokens", "keys", "auditing", "bank"),
+    *("countries", "wallets", "webhooks", "endpoints", "events", "listening", "triggering"),
     *("erasing", "evidence", "recording", "sandbox", "describing"),
 )
 """The files of commands, which add them when they are imported."""

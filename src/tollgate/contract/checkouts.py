@@ -44,6 +44,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     accept: str | None
     """The browser's header; a request that a script made has none."""
     user_agent: str | None
+    origin: str | None = None
+    """The origin of the page that sent it; None where the browser named none."""
 
 
 class Next(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from tollgate.catalog import brands, codes, countries, currencies, payment_types
 from tollgate.catalog.parameters import names
 from tollgate.contract.fields import Pairs
 from tollgate.payments.dispatching import WEEKDAYS, Conditions, DispatchRow, Ground, Misfit, Traits
+from tollgate.payments.registration import Registration
 from tollgate.values import Fault, Instant, Refusal, read_hundredths, render_hundredths
 
 _WORDS_MAX = 200
@@ -161,36 +162,57 @@ def make_misfit_refusal(misfit: Misfit) -> Refusal:
 
 # ---- what a request tells about itself ----
 
+STARTING = frozenset(
+    {
+        "create_payment",
+        "pay_registration",
+        "authenticate",
+        "create_checkout",
+        "create_payment_link",
+        "create_registration",
+        "schedule",
+    }
+)
+"""The operations that begin something; all others are about what has its channel already, or about all channels."""
+
 _IMPLIED_TYPES: Mapping[str, str] = {"create_registration": "RG", "authenticate": "3D", "schedule": "SD"}
 """The payment types of operations whose requests need not name one."""
 
 
-class NamedAccount(msgspec.Struct, frozen=True):
-    """The brand and the first digits of a registered account."""
-
-    brand: str = ""
-    bin: str = ""
-    country: str = ""
+def find_followed_id(pairs: Pairs) -> str | None:
+    """Finds the payment that a request follows up by a parameter."""
+    return _read_sent(pairs).get("referenceUuid")
 
 
-def read_traits(pairs: Pairs, operation: str, at: Instant, account: NamedAccount | None = None) -> Traits:
+def find_registration_id(pairs: Pairs) -> str | None:
+    """Finds the registration that a request pays with; those that a checkout offers are a choice of the shopper's."""
+    return _read_sent(pairs).get("registrationId")
+
+
+def read_traits(pairs: Pairs, operation: str, at: Instant, registration: Registration | None = None) -> Traits:
     """Reads by what a request is dispatched, before any channel has checked it: what cannot be read is not known."""
     sent = _read_sent(pairs)
     number = re.sub("[ -]", "", sent.get("card.number") or sent.get("tokenAccount.number") or "")
     digits = number[:8] if number.isascii() and number.isdecimal() else ""
-    account = account or NamedAccount()
+    stored = {} if registration is None else registration.echo
+    if registration is not None and registration.card is not None:
+        digits = registration.card.bin
     amount = sent.get("amount", "")
     only_registers = operation == "create_checkout" and sent.get("createRegistration", "").lower() == "true"
     return Traits(
         at=at,
-        brand=account.brand or _find_brand(sent.get("paymentBrand", ""), number),
+        brand=_find_brand(sent.get("paymentBrand", ""), number) if registration is None else registration.brand,
         currency=sent.get("currency", "").upper(),
         amount=read_hundredths(amount) if _AMOUNT.fullmatch(amount) else None,
-        bin=account.bin or digits,
-        country=(sent.get("billing.country") or sent.get("shipping.country") or account.country).upper(),
+        bin=digits,
+        country=_find_country(sent) or _find_country(stored),
         payment_type=sent.get("paymentType", "").upper()
         or ("RG" if only_registers else _IMPLIED_TYPES.get(operation, "")),
     )
+
+
+def _find_country(values: Mapping[str, str]) -> str:
+    return (values.get("billing.country") or values.get("shipping.country") or "").upper()
 
 
 def _find_brand(code: str, number: str) -> str:

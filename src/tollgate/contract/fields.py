@@ -14,6 +14,7 @@ from tollgate.catalog.results import get_result, make_invalid
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.rules import check_rules
 from tollgate.contract import account_numbers
+from tollgate.contract.domains import check_addresses
 from tollgate.values import Fault, InvalidParameters, Secret, TooLarge
 
 Pairs = list[tuple[str, str]]
@@ -203,6 +204,8 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         faulty = {fault.name for fault in faults}
         faults += dict.fromkeys(fault for fault in broken if fault.name not in faulty)
         raise make_invalid(*(account_numbers.clean_fault(fault, values) for fault in faults))
+    if situation.domains:
+        check_addresses(values, situation.domains)
     return Fields(values, present, echo)
 
 

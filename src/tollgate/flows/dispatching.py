@@ -3,18 +3,88 @@
 Which row fits is decided in `payments`; conditions are read in `contract`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
 from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
 from tollgate.contract import dispatching as contract
-from tollgate.payments.dispatching import DispatchRow
+from tollgate.contract.fields import Pairs
+from tollgate.operations.app import App
+from tollgate.operations.reach import find_own_channel_id
+from tollgate.payments.dispatching import DispatchRow, Misfit, Traits, choose_row
 from tollgate.payments.merchants import Channel
 from tollgate.store import merchants
 from tollgate.store.database import Database
-from tollgate.values import Conflict, Fault, MerchantId, NotFound
+from tollgate.store.idempotency import find_pinned_channel
+from tollgate.store.registrations import find_registration
+from tollgate.values import ChannelId, Conflict, Fault, MerchantId, NotFound, is_id
+
+
+class DispatchCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a request that names its merchant before it has a channel."""
+
+    merchant_id: MerchantId
+    operation: str
+    pairs: Pairs
+    named_id: str | None
+    """The id in the path."""
+    idempotency_key: str | None
+    channel_ids: tuple[ChannelId, ...] = ()
+    """The only channels that the token reaches; empty for all."""
+
+
+async def choose_channel(app: App, call: DispatchCall) -> Channel:
+    """Returns the channel of a request: that of what it names, or else that of the first row that fits.
+
+    What names nothing that is known gets the first channel that the token reaches, which refuses it by its own code.
+    """
+    rows = app.merchants.list_dispatch_rows(call.merchant_id)
+    if call.operation not in contract.STARTING:
+        return await _find_own_channel(app, call, call.named_id) or _get_first_reached(app, rows, call.channel_ids)
+    followed_id = contract.find_followed_id(call.pairs)
+    if followed_id is not None:
+        return await _find_own_channel(app, call, followed_id) or _get_first_reached(app, rows, call.channel_ids)
+    pinned = await _find_pinned(app, call)
+    if pinned is not None:
+        return pinned
+    found = choose_row(rows, await _read_traits(app, call))
+    if isinstance(found, Misfit):
+        raise contract.make_misfit_refusal(found)
+    return app.merchants.get_channel(found.channel_id)
+
+
+async def _find_own_channel(app: App, call: DispatchCall, named_id: str | None) -> Channel | None:
+    channel_id = await find_own_channel_id(app, call.merchant_id, named_id) if named_id else None
+    if channel_id is None or (call.channel_ids and channel_id not in call.channel_ids):
+        return None
+    return app.merchants.get_channel(channel_id)
+
+
+def _get_first_reached(app: App, rows: Sequence[DispatchRow], channel_ids: Collection[ChannelId]) -> Channel:
+    channels = [app.merchants.get_channel(row.channel_id) for row in rows]
+    reached = [each for each in channels if not each.is_closed and (not channel_ids or each.id in channel_ids)]
+    return (reached or channels)[0]
+
+
+async def _find_pinned(app: App, call: DispatchCall) -> Channel | None:
+    """Finds the channel that the request got when it came first, under the same Idempotency-Key."""
+    key = call.idempotency_key
+    if not key or len(key) > LIMITS.idempotency_key_length_max or not key.isascii():
+        return None
+    cutoff = app.clock.now() - LIMITS.idempotency_lifetime
+    channel_id = await find_pinned_channel(app.database, call.merchant_id, key, cutoff)
+    channel = app.merchants.find_channel(channel_id) if channel_id else None
+    return channel if channel is not None and channel.merchant_id == call.merchant_id else None
+
+
+async def _read_traits(app: App, call: DispatchCall) -> Traits:
+    registration_id = call.named_id or contract.find_registration_id(call.pairs)
+    registration = None
+    if registration_id and is_id(registration_id):
+        registration = await find_registration(app.database, call.merchant_id, registration_id)
+    return contract.read_traits(call.pairs, call.operation, app.clock.now(), registration)
 
 
 async def add_row(database: Database, channel: Channel, sent: Mapping[str, str], *, new_id: str) -> DispatchRow:

@@ -21,6 +21,7 @@ from tollgate.payments.payment import NATURES, IdempotencyKey, Nature, Outcome, 
 from tollgate.payments.registration import UNUSABLE, WIPED, NewRegistration, Registration
 from tollgate.store import payments
 from tollgate.store.database import Damaged, Unavailable
+from tollgate.store.idempotency import pin_writes
 from tollgate.store.registrations import find_registration, insert_registration_writes
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, MerchantId, NotFound, PaymentId, Refusal, is_id, make_id
@@ -69,6 +70,7 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
     if order.account is not None:
         owner = make_owner("payment", started.merchant_id, started.id)
         sealed = seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
+    guards = [*guards, *pin_writes(idempotency_key, started.merchant_id)]
     if not await write_start(app, started, sealed, idempotency_key, new, guards):
         return await idempotency.answer_taken_key(app, idempotency_key)
     try:

@@ -14,6 +14,7 @@ from tollgate.catalog.shape import may_return_to
 from tollgate.contract import checkout_forms, checkouts, orders, shopper_urls
 from tollgate.contract.accounts import find_wallet_call
 from tollgate.contract.answers import Answer
+from tollgate.contract.domains import check_page
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import check_alone, read_registration_order
 from tollgate.flows import registrations, resume
@@ -52,20 +53,25 @@ class _FormCall(msgspec.Struct, frozen=True, kw_only=True):
     """The address of the shopper's browser."""
 
 
-async def show_form(app: App, checkout_id: str, codes: str, languages: str = "") -> Answer:
-    """Answers what the form shows. A paid checkout is answered however old it is, so that nobody pays again."""
+async def show_form(
+    app: App, checkout_id: str, codes: str, languages: str = "", *, origin: str | None = None
+) -> Answer:
+    """Answers what the form shows on a page of this origin.
+
+    A paid checkout is answered however old it is, so that nobody pays again.
+    """
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None or (checkout.is_over(app.clock.now()) and not checkout.is_paid):
         raise checkouts.make_session_refusal()
+    channel = app.merchants.get_channel(checkout.channel_id) if checkout.is_paid else _get_channel(app, checkout)
+    check_page(origin, app.list_domains(channel))
     if checkout.is_paid:
-        channel = app.merchants.get_channel(checkout.channel_id)
         home = checkout.return_url
         if home and not may_return_to(home, channel.return_schemes, is_lenient=channel.is_lenient):
             checkout = msgspec.structs.replace(checkout, return_url=None)
         terms = checkout_forms.FormTerms(is_test=not app.is_live)
         return checkout_forms.answer_form(checkout, {}, terms, app.envelope, app.clock.now())
     prepared = operations_checkouts.open_prepared(app, checkout)
-    channel = _get_channel(app, checkout)
     terms = checkout_forms.FormTerms(
         is_test=not app.is_live,
         requires_cvv=channel.requires_cvv,
@@ -104,6 +110,7 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
         raise checkouts.make_session_refusal(f" (it is one of kind {checkout.kind})")
     _check_free(app, checkout)
     channel, prepared = _get_channel(app, checkout), operations_checkouts.open_prepared(app, checkout)
+    check_page(sent.origin, app.list_domains(channel))
     situation = app.make_situation(_OPERATIONS[kind], channel)
     fields = read_fields(checkouts.join_form(prepared, sent, is_lenient=channel.is_lenient), situation)
     form_call = _FormCall(

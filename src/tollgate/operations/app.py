@@ -166,7 +166,12 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
 
     def make_situation(self, operation: str, channel: Channel, payment_type: str | None = None) -> rule.Situation:
         """Returns what the rules have to know about a request besides its fields."""
-        return rule.Situation(operation, payment_type, channel.is_lenient, self.is_live, channel.return_schemes)
+        schemes, domains = channel.return_schemes, self.list_domains(channel)
+        return rule.Situation(operation, payment_type, channel.is_lenient, self.is_live, schemes, domains)
+
+    def list_domains(self, channel: Channel) -> tuple[str, ...]:
+        """Lists the domains that a channel allows, with this host, which shows payment links; none if it allows all."""
+        return (*channel.domains, self.base_url.partition("://")[2].lower()) if channel.domains else ()
 
 
 SUCCESS_CODES: dict[TestMode | None, str] = {

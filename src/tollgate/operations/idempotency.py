@@ -43,7 +43,8 @@ def keep_answer_writes(app: App, call: Call, answer: Answer) -> list[Write]:
     kept = keep_answer(app, call.idempotency_key, merchant_id, idempotency.NO_PAYMENT, answer)
     if call.idempotency_key is None or kept is None:
         return []
-    return idempotency.answered_idempotency_writes(call.idempotency_key, merchant_id, kept)
+    taking = idempotency.answered_idempotency_writes(call.idempotency_key, merchant_id, kept)
+    return [*idempotency.pin_writes(call.idempotency_key, merchant_id), *taking]
 
 
 async def write_answer(app: App, call: Call, writes: list[Write], answer: Answer, *, label: str) -> Answer:
@@ -98,7 +99,7 @@ class NotStarted(LookupError):
 
 
 def make_idempotency_key(
-    app: App, key: str, channel: Channel, method: str, path: str, fields: Fields
+    app: App, key: str, channel: Channel, method: str, path: str, fields: Fields, *, is_dispatched: bool = False
 ) -> IdempotencyKey:
     check_key(key, fields.values)
     parts = [method, path]
@@ -107,7 +108,13 @@ def make_idempotency_key(
         if not is_never_stored(name):
             parts += (name, text)
     print_of_request = fingerprint("idempotency", parts, app.keyring)
-    return IdempotencyKey(channel_id=channel.id, key=key, fingerprint=print_of_request, created_at=app.clock.now())
+    return IdempotencyKey(
+        channel_id=channel.id,
+        key=key,
+        fingerprint=print_of_request,
+        created_at=app.clock.now(),
+        is_dispatched=is_dispatched,
+    )
 
 
 async def find_earlier_answer(app: App, idempotency_key: IdempotencyKey | None) -> Answer | None:

@@ -116,6 +116,8 @@ class IdempotencyKey(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     fingerprint: bytes
     created_at: Instant
+    is_dispatched: bool = False
+    """The request named its merchant: no other channel of the merchant may take the key for such a request."""
 
 
 class Outcome(StrEnum):

@@ -7,7 +7,7 @@ import msgspec
 from tollgate.payments.ledger import Entry, LedgerAccount
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import Payment
-from tollgate.values import DAY, Instant
+from tollgate.values import DAY, ChannelId, Instant
 
 Row = TypeVar("Row")
 
@@ -34,6 +34,8 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     begins_at: Instant = 0
     ends_at: Instant = FOREVER
     """The first instant that is not meant any more."""
+    channel_ids: tuple[ChannelId, ...] | None = None
+    """All channels that are searched; None for the one that asks."""
 
     def fits(self, payment: Payment) -> bool:
         """Tells whether payment type and method pass the filter."""
@@ -52,6 +54,8 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
     payment_types: tuple[str, ...] | None = None
     """The payment types; None means all."""
     is_newest_first: bool = False
+    channel_ids: tuple[ChannelId, ...] | None = None
+    """All channels whose entries are meant; None for the one that asks."""
 
 
 class SellerPeriod(Period, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ import msgspec
 
 from tollgate.catalog.permissions import Role
 from tollgate.operations.settings import add_sealed_setting, find_sealed_setting
+from tollgate.payments.dispatching import DispatchRow
 from tollgate.payments.merchants import Channel, Creditor, Merchant
 from tollgate.payments.users import OFFICE_PASSWORD, Grant, User
 from tollgate.sandbox.wallets import issuing
@@ -56,6 +57,8 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     base_url: str
     entity_id: str
     lenient_entity_id: str
+    merchant_id: str
+    """An entity id too: dispatch rows choose the channel."""
     access_token: str
     shop_url: str
     """The address of the demo shop, where the payment form can be tried."""
@@ -68,6 +71,7 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
   base URL          {self.base_url}
   entity id         {self.entity_id}
   lenient entity id {self.lenient_entity_id}
+  merchant id       {self.merchant_id}
   access token      {self.access_token}
   demo shop         {self.shop_url}
   back office       {self.office.url}
@@ -139,6 +143,9 @@ async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Te
     await merchants.insert_channel(database, strict)
     await merchants.insert_channel(database, lenient)
     await merchants.insert_credential(database, credential)
+    # With one row that takes everything, the merchant's id is an entity id too.
+    row = DispatchRow(merchant_id=merchant.id, id=make_id(), position=1, channel_id=strict.id)
+    await merchants.insert_dispatch_row(database, row)
     tenant = Tenant(entity_id=strict.id, lenient_entity_id=lenient.id, credential_id=credential.id)
     await _put_tenant(database, tenant)
     return tenant
@@ -158,6 +165,7 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
         base_url=base_url,
         entity_id=tenant.entity_id,
         lenient_entity_id=tenant.lenient_entity_id,
+        merchant_id=own.merchant_id,
         access_token=show_token(open_token(own, keyring)),
         shop_url=f"{base_url}{SHOP}",
         office=OfficeLogin(

@@ -86,6 +86,25 @@ def replace_answer_writes(record: IdempotencyRecord, answer: Answer) -> list[Wri
     return _answer.by_key(*key, rows=None, new_status=answer.status, new_body=answer.body)
 
 
+def pin_writes(idempotency_key: IdempotencyKey | None, merchant_id: MerchantId) -> list[Write]:
+    """Pins the key of a dispatched request to its channel, in the commit that takes the key.
+
+    The dispatch rows or the hour may have changed when the request comes again, and it must not run on two channels.
+    The pin is a record under the merchant's id, whose fingerprint is the channel.
+    """
+    if idempotency_key is None or not idempotency_key.is_dispatched:
+        return []
+    pin = msgspec.structs.replace(
+        idempotency_key, channel_id=ChannelId(merchant_id), fingerprint=idempotency_key.channel_id.encode()
+    )
+    return [_take(pin, merchant_id, NO_PAYMENT)]
+
+
+async def find_pinned_channel(db: Database, merchant_id: MerchantId, key: str, cutoff: Instant) -> str | None:
+    record = await find_idempotency_record(db, ChannelId(merchant_id), key, cutoff)
+    return None if record is None else record.fingerprint.decode("latin-1")
+
+
 def _take(idempotency_key: IdempotencyKey, merchant_id: MerchantId, payment_id: PaymentId) -> Write:
     params = {
         "channel_id": idempotency_key.channel_id,

@@ -43,6 +43,7 @@ _REPORTED: Filters = {
     "currency": ledger.c.currency,
     "test_mode": payments.c.test_mode,
     "payment_types": payments.c.payment_type,
+    "channel_ids": ledger.c.channel_id,
 }
 
 
@@ -115,10 +116,10 @@ def shape_search(search: Search) -> Shape:
     return _count_values(_list_searched(search))
 
 
-def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[str, Any]:
+def bind_search(channel: Channel, search: Search, after: Place | None, channel_id: str | None = None) -> dict[str, Any]:
     return {
         "merchant_id": channel.merchant_id,
-        "channel_id": channel.id,
+        "channel_id": channel_id or channel.id,
         # No id is empty, so the first instant is within.
         "after_at": search.begins_at if after is None else after.at,
         "after_id": "" if after is None else after.id,
@@ -130,16 +131,29 @@ def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[s
 async def search_payments(
     db: Database, channel: Channel, search: Search, after: Place | None, *, limit: int, skipped: int
 ) -> list[Listed[Payment]]:
-    """Lists a page of payments, oldest first."""
-    params = bind_search(channel, search, after) | {"limit": limit, "skipped": skipped}
-    rows = await db.fetch(make_search(shape_search(search)), params)
+    """Lists a page of payments, oldest first.
+
+    Of several channels each is read by its own index and the lists are merged: one statement would sort them all.
+    """
+    channel_ids = search.channel_ids or (channel.id,)
+    read_max, passed = (limit, skipped) if len(channel_ids) == 1 else (limit + skipped, 0)
+    rows: list[Row] = []
+    for channel_id in channel_ids:
+        params = bind_search(channel, search, after, channel_id) | {"limit": read_max, "skipped": passed}
+        rows += await db.fetch(make_search(shape_search(search)), params)
+    if len(channel_ids) > 1:
+        rows = sorted(rows, key=lambda row: (row[PAYMENTS.at["created_at"]], row[PAYMENTS.at["id"]]))
+        rows = rows[skipped : skipped + limit]
     return [Listed(Place(row[PAYMENTS.at["created_at"]], row[PAYMENTS.at["id"]]), read_if_sound(row)) for row in rows]
 
 
 async def count_payments(db: Database, channel: Channel, search: Search, most: int) -> int:
     """Never counts further than `most`."""
-    params = bind_search(channel, search, None) | {"most": most}
-    return await _fetch_count(db, make_search_count(shape_search(search)), params)
+    total = 0
+    for channel_id in search.channel_ids or (channel.id,):
+        params = bind_search(channel, search, None, channel_id) | {"most": most}
+        total += await _fetch_count(db, make_search_count(shape_search(search)), params)
+    return min(total, most)
 
 
 # ---- chains ----
@@ -188,12 +202,17 @@ def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.
         ledger.c.merchant_id == sa.bindparam("merchant_id"),
         ledger.c.id > sa.bindparam("after_id"),
         ledger.c.id < sa.bindparam("before_id"),
-        ledger.c.channel_id == sa.bindparam("channel_id"),
+        *_is_of_channel(shape.filters),
         sa.or_(ledger.c.source == sa.bindparam("earned"), ledger.c.target == sa.bindparam("earned")),
         # What is passed on to sellers was earned before.
         ledger.c.seller_id.is_(None),
     ]
     return _select_reported(shape.filters, conditions, *columns)
+
+
+def _is_of_channel(filters: Shape) -> list[sa.ColumnElement[bool]]:
+    """Limits entries to the channel that asks, unless the channels are among the filters."""
+    return [] if "channel_ids" in dict(filters) else [ledger.c.channel_id == sa.bindparam("channel_id")]
 
 
 def _select_reported(
@@ -246,7 +265,7 @@ def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[s
         first = after.id
     return {
         "merchant_id": channel.merchant_id,
-        "channel_id": channel.id,
+        **({"channel_id": channel.id} if period.channel_ids is None else {}),
         "after_id": first,
         "before_id": last,
         "earned": LedgerAccount.EARNED,
@@ -328,7 +347,7 @@ def _sum_sellers(filters: Shape) -> sa.Select[Any]:
     )
     conditions = [
         ledger.c.merchant_id == sa.bindparam("merchant_id"),
-        ledger.c.channel_id == sa.bindparam("channel_id"),
+        *_is_of_channel(filters),
         ledger.c.id > sa.bindparam("after_id"),
         ledger.c.id < sa.bindparam("before_id"),
         ledger.c.seller_id.is_not(None),

@@ -4,7 +4,7 @@ What a caller may do with a payment is not decided here.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -18,7 +18,18 @@ from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.contract.fields import Identity, check_entity_id, read_identity
 from tollgate.operations.caches import MerchantCache
 from tollgate.payments.merchants import Channel, Credential
-from tollgate.values import SECOND, Clock, Forbidden, Instant, Refusal, Secret, TooMany, Unauthenticated, WrongToken
+from tollgate.values import (
+    SECOND,
+    ChannelId,
+    Clock,
+    Forbidden,
+    Instant,
+    Refusal,
+    Secret,
+    TooMany,
+    Unauthenticated,
+    WrongToken,
+)
 from tollgate.vault.tokens import make_token
 from tollgate.web.parsing import Head
 from tollgate.web.request import Access, Caller, Request
@@ -97,6 +108,9 @@ def read_networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
 
 
+UNREACHED = "the entity is not one this token reaches"
+HEADER_ONLY = "this channel takes an Authorization header only"
+
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9+/=._~-]{1,1024})")
 
 
@@ -126,16 +140,37 @@ def recognise(
         return Caller(
             merchant_id=credential.merchant_id, channel=None, ndc=request.trace, channel_ids=credential.channel_ids
         )
+    if named is None and identity.entity_id == credential.merchant_id:
+        return _recognise_merchant(request, access, merchants, credential, has_header=has_header)
     channel = _check_entity(identity, named, credential)
     if identity.user_id is not None and not has_header and not channel.is_lenient:
         # Only now, so that a stranger's login learns nothing about which channels are lenient.
-        raise Unauthenticated(get_result(codes.UNAUTHENTICATED), "this channel takes an Authorization header only")
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED), HEADER_ONLY)
     _check_scope(request, credential)
     return Caller(
         merchant_id=credential.merchant_id,
         channel=channel,
         ndc=f"{channel.id}_{request.trace}",
         channel_ids=credential.channel_ids,
+    )
+
+
+def _recognise_merchant(
+    request: Request, access: Access, merchants: MerchantCache, credential: Credential, *, has_header: bool
+) -> Caller:
+    """Returns a caller whose channel is still to be chosen, where the route needs one."""
+    if not merchants.list_dispatch_rows(credential.merchant_id):
+        raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), "the merchant has no dispatch rows: name a channel")
+    is_dispatched = access is Access.ENTITY
+    if not has_header and not is_dispatched:
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED), HEADER_ONLY)
+    _check_scope(request, credential)
+    return Caller(
+        merchant_id=credential.merchant_id,
+        channel=None,
+        ndc=f"{credential.merchant_id}_{request.trace}",
+        channel_ids=credential.channel_ids,
+        is_dispatched=is_dispatched,
     )
 
 
@@ -180,12 +215,18 @@ def _list_needed(scope: Scope, request: Request) -> list[Scope]:
 
 def _check_entity(identity: Identity, channel: Channel | None, credential: Credential) -> Channel:
     check_entity_id(identity)
-    is_reached = channel is not None and (not credential.channel_ids or channel.id in credential.channel_ids)
-    if channel is None or channel.merchant_id != credential.merchant_id or not is_reached:
-        raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), "the entity is not one this token reaches")
+    if channel is None or channel.merchant_id != credential.merchant_id:
+        raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), UNREACHED)
+    check_channel(channel, credential.channel_ids)
+    return channel
+
+
+def check_channel(channel: Channel, channel_ids: Collection[ChannelId]) -> None:
+    """Refuses a channel of the merchant that the token does not reach, or that is closed."""
+    if channel_ids and channel.id not in channel_ids:
+        raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), UNREACHED)
     if channel.is_closed:
         raise Refusal(get_result(codes.CHANNEL_CLOSED))
-    return channel
 
 
 _COUNTERS_MAX = 100_000

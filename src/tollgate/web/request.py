@@ -57,6 +57,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     ndc: str
     channel_ids: tuple[ChannelId, ...] = ()
     """The only channels that the token reaches; empty for all of the merchant."""
+    is_dispatched: bool = False
+    """The merchant's id was named, and the channel was chosen by what the request is about."""
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -23,6 +23,7 @@ from tollgate.operations.reach import check_reach
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.web import parsing, routes
 from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, list_named, recognise
+from tollgate.web.dispatching import dispatch_caller
 from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RequestContext, RouteRow, redirect
 from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
 
@@ -263,6 +264,9 @@ class Gateway:
         context.ndc = caller.ndc
         if self._app.card_testing is not None:
             self._app.card_testing.note_server(caller.merchant_id, request.address)
+        if caller.is_dispatched:
+            caller = await dispatch_caller(request, caller, self._app)
+            context.ndc = caller.ndc
         counted = caller.channel.id if caller.channel else caller.merchant_id
         self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
         self._warn(request, row, context)

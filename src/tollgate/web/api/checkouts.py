@@ -65,7 +65,8 @@ _add_form_route = partial(ROUTES.add, access=Access.OPEN, traces_checkout=True, 
 async def describe_form(request: Request, app: App) -> Reply:
     """Returns the facts about a checkout that the script of the payment form needs."""
     codes, languages = (" ".join(text for name, text in request.pairs if name == asked) for asked in ("brands", "lang"))
-    return reply_with(await show_form(app, request.names[0], codes, languages))
+    origin = request.header(b"origin")
+    return reply_with(await show_form(app, request.names[0], codes, languages, origin=origin))
 
 
 @_add_form_route("POST", f"{_PATH}/{{id}}/registration", "submit_checkout", takes_parameters=True)
@@ -83,6 +84,7 @@ async def submit(request: Request, app: App) -> Reply:
         # A script names what it can read itself, which is not what its browser accepts.
         accept=None if is_script else accept,
         user_agent=request.header(b"user-agent"),
+        origin=request.header(b"origin"),
     )
     done = await submit_checkout(app, request.names[0], _get_kind(request), sent)
     if done.kind:

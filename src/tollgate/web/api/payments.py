@@ -15,7 +15,6 @@ from tollgate.flows.pay import look_up, look_up_registration, pay, show_registra
 from tollgate.operations.accounts import open_registration, open_wallet, refuse_exposed
 from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
-from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
@@ -38,7 +37,7 @@ async def begin(request: Request, caller: Caller, app: App, registration_id: str
     """Runs a payment, or an authentication without one, by an account that was sent along or registered before."""
     channel = get_channel(caller)
     fields = read_fields(request.pairs, app.make_situation(request.operation, channel))
-    idempotency_key = read_key(request, app, channel, request.path, fields)
+    idempotency_key = read_key(request, app, caller, request.path, fields)
     earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
         return replay(earlier)
@@ -69,7 +68,7 @@ async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
     channel, named_id = get_channel(caller), request.names[0]
     fields = read_fields(request.pairs, app.make_situation(request.operation, channel))
     follow_ups.check_reference(fields, named_id, channel)
-    idempotency_key = read_key(request, app, channel, request.path, fields)
+    idempotency_key = read_key(request, app, caller, request.path, fields)
     earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
         return replay(earlier)
@@ -117,14 +116,15 @@ async def read_payment(request: Request, caller: Caller, app: App) -> Reply:
     return reply_with(registrations.answer_registration(registration, app.envelope))
 
 
-def read_key(request: Request, app: App, channel: Channel, path: str, fields: Fields) -> IdempotencyKey | None:
+def read_key(request: Request, app: App, caller: Caller, path: str, fields: Fields) -> IdempotencyKey | None:
     key = request.header(b"idempotency-key")
     if not key:
         return None
     if len(key) > LIMITS.idempotency_key_length_max or not _KEY.fullmatch(key):
         message = f"must have 1 to {LIMITS.idempotency_key_length_max} visible ASCII characters"
         raise InvalidParameters(results.get_result(codes.INVALID_REQUEST), [Fault("Idempotency-Key", message)])
-    return make_idempotency_key(app, key, channel, request.method, path, fields)
+    channel, is_dispatched = get_channel(caller), caller.is_dispatched
+    return make_idempotency_key(app, key, channel, request.method, path, fields, is_dispatched=is_dispatched)
 
 
 Flow = Callable[[App, Fields, Call], Awaitable[answers.Answer]]
@@ -144,7 +144,7 @@ async def answer_once(
     operation = "schedule" if payment_type else request.operation
     fields = read_fields(request.pairs, app.make_situation(operation, channel, payment_type))
     path = path or request.path
-    idempotency_key = read_key(request, app, channel, path, fields)
+    idempotency_key = read_key(request, app, caller, path, fields)
     answer = await find_earlier_answer(app, idempotency_key)
     if answer is None:
         answer = await flow(app, fields, Call(channel, caller.ndc, idempotency_key))

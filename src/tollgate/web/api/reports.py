@@ -4,6 +4,9 @@ Clients of reports expect status 400 where nothing is found.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
 
 from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
@@ -11,7 +14,7 @@ from tollgate.contract import answers, reports
 from tollgate.flows import pay, report
 from tollgate.operations.app import App
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import Page, Period, ReportEntry, Window
+from tollgate.payments.reporting import Page, Period, ReportEntry, Search, SellerPeriod, Window
 from tollgate.values import Refusal
 from tollgate.web.request import Caller, Reply, Request, Routes, get_channel, reply_with
 
@@ -55,7 +58,19 @@ async def query_records(request: Request, caller: Caller, app: App) -> Reply:
 
 def _read_question(request: Request, caller: Caller, app: App, operation: str, rows_max: int) -> reports.Question:
     situation = app.make_situation(operation, get_channel(caller))
-    return reports.read_question(request.pairs, situation, rows_max)
+    question = reports.read_question(request.pairs, situation, rows_max)
+    return replace(question, search=_widen(question.search, caller, app))
+
+
+_Filters = TypeVar("_Filters", Search, Period, SellerPeriod)
+
+
+def _widen(filters: _Filters, caller: Caller, app: App) -> _Filters:
+    """Extends the filters to all channels that the token reaches, where the merchant was named and not a channel."""
+    if not caller.is_dispatched:
+        return filters
+    channel_ids = caller.channel_ids or tuple(each.id for each in app.merchants.list_channels(caller.merchant_id))
+    return replace(filters, channel_ids=channel_ids)
 
 
 async def _find(request: Request, caller: Caller, app: App) -> Payment:
@@ -85,7 +100,7 @@ async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply
     """Sums up what was earned, for every day and currency."""
     channel = get_channel(caller)
     period = reports.read_days(request.pairs, app.make_situation("reconciliations", channel))
-    tallies = await report.sum_up(app, channel, period)
+    tallies = await report.sum_up(app, channel, _widen(period, caller, app))
     return reply_with(reports.answer_aggregations(tallies, app.envelope, caller.ndc, app.clock.now()))
 
 
@@ -109,7 +124,7 @@ async def read_sellers(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
     situation = app.make_situation("sellers", channel)
     period, window = reports.read_seller_days(request.pairs, situation, LIMITS.settlement_page)
-    page = await report.sum_up_sellers(app, channel, period, window)
+    page = await report.sum_up_sellers(app, channel, _widen(period, caller, app), window)
     return reply_with(reports.answer_seller_sums(page, app.envelope, caller.ndc, app.clock.now()))
 
 
@@ -118,7 +133,8 @@ def _read_period(request: Request, caller: Caller, app: App) -> tuple[Period, Wi
     wanted = reports.read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
     if wanted is None:
         raise Refusal(results.get_result(codes.PAYMENT_UNKNOWN))
-    return wanted
+    period, window = wanted
+    return _widen(period, caller, app), window
 
 
 def _answer_entries(page: Page[ReportEntry], caller: Caller, app: App) -> Reply:

@@ -3,6 +3,9 @@
 
 /** @import { FromFrame } from "../../types/frames.d.ts" */
 
+/** The page that may show this frame, by the policy of the frame, and the only one that may connect. */
+export const pageOrigin = new URLSearchParams(location.search).get("origin");
+
 /** @type {MessagePort | null} */
 let port = null;
 

@@ -4,12 +4,10 @@
 import { has, isRecord } from "../../input/records.js";
 import { TEXT_LENGTH_MAX } from "./options.js";
 import { catchUp, clear, doWithoutSheet, field, input, listenToInput, options, placeholderStyle, react, takeOptions, validate } from "./page.js";
-import { isConnected, openPort, sendToPage } from "./port.js";
+import { isConnected, openPort, pageOrigin, sendToPage } from "./port.js";
 import { joinGroup, receiveFromSibling } from "./siblings.js";
 import { submit } from "./submitting.js";
 /** @import { ToFrame } from "../../types/frames.d.ts" */
-
-const pageOrigin = new URLSearchParams(location.search).get("origin");
 
 /** @type {{ [Type in ToFrame["type"]]: (request: ToFrame & { type: Type }) => void }} */
 const PAGE_REQUESTS = {

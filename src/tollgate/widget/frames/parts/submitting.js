@@ -7,7 +7,7 @@ import { isRecord } from "../../input/records.js";
 import { FIELDS } from "./fields.js";
 import { TEXT_LENGTH_MAX } from "./options.js";
 import { field, input, options, validate } from "./page.js";
-import { sendToPage } from "./port.js";
+import { pageOrigin, sendToPage } from "./port.js";
 import { clearSpentCode, collect } from "./siblings.js";
 /** @import { Collected, Parameters, ToFrame } from "../../types/frames.d.ts" */
 
@@ -145,7 +145,9 @@ export async function submit({ ask, fields }) {
       return;
     }
     const said = keepPageFields(fields);
-    const { status, text } = await post({ ...said, ...describeHeader(said), ...values });
+    // The page cannot name another origin than its own, by which the channel may refuse it.
+    const shown = pageOrigin === null ? {} : { shopOrigin: pageOrigin };
+    const { status, text } = await post({ ...said, ...shown, ...describeHeader(said), ...values });
     const body = readAnswer(text, values["card.number"]);
     if (isCodeSpent(status, body)) clearSpentCode();
     sendToPage(body === null ? { type: "answer", ask, status: 0 } : { type: "answer", ask, status, body });
