@@ -17,6 +17,7 @@ from tollgate.payments.registration import Registration
 from tollgate.values import Fault, Instant, Refusal, read_hundredths, render_hundredths
 
 _WORDS_MAX = 200
+_BIN_DIGITS = 8
 _HOURS = re.compile("([01][0-9]|2[0-3])-([01][0-9]|2[0-4])")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{2})?")
 
@@ -193,7 +194,8 @@ def read_traits(pairs: Pairs, operation: str, at: Instant, registration: Registr
     """Reads by what a request is dispatched, before any channel has checked it: what cannot be read is not known."""
     sent = _read_sent(pairs)
     number = re.sub("[ -]", "", sent.get("card.number") or sent.get("tokenAccount.number") or "")
-    digits = number[:8] if number.isascii() and number.isdecimal() else ""
+    number = number if number.isascii() and number.isdecimal() else ""
+    digits = number[:_BIN_DIGITS]
     stored = {} if registration is None else registration.echo
     if registration is not None and registration.card is not None:
         digits = registration.card.bin
