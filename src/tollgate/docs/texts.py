@@ -68,6 +68,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/configuration.md",
         "docs/operations.md",
         "docs/card-testing.md",
+        "docs/dispatching.md",
         "docs/connectors.md",
         "docs/routing.md",
         "docs/iso8583.md",

@@ -123,8 +123,9 @@ async def delete_dispatch_row(db: Database, merchant_id: MerchantId, row_id: str
 
 async def place_dispatch_rows(db: Database, seen: Sequence[DispatchRow], changed: Sequence[DispatchRow]) -> bool:
     """Saves the positions of all rows in one commit; False if one of them was moved or removed meanwhile."""
-    writes = [_place_dispatch_row(old, new) for old, new in zip(seen, changed, strict=True)]
-    return await change_merchants(db, [write for each in writes for write in each])
+    # In the order of their ids, because two who lock the same rows in different orders would wait for each other.
+    pairs = sorted(zip(seen, changed, strict=True), key=lambda pair: pair[0].id)
+    return await change_merchants(db, [write for old, new in pairs for write in _place_dispatch_row(old, new)])
 
 
 async def insert_credential(db: Database, credential: Credential) -> None:

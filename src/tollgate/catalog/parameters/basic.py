@@ -125,7 +125,7 @@ ACCESS = mount(
             "entityId",
             pattern("[a-f0-9]{32}", 32, 32),
             CONDITIONAL,
-            note="The channel; also taken as authentication.entityId",
+            note="The channel, or a merchant with dispatch rows; also taken as authentication.entityId",
             holds_code=True,
         ),
         Parameter(
