@@ -146,8 +146,7 @@ export async function submit({ ask, fields }) {
     }
     const said = keepPageFields(fields);
     // The page cannot name another origin than its own, by which the channel may refuse it.
-    const shown = pageOrigin === null ? {} : { shopOrigin: pageOrigin };
-    const { status, text } = await post({ ...said, ...shown, ...describeHeader(said), ...values });
+    const { status, text } = await post({ ...said, ...describeHeader(said), ...values, shopOrigin: pageOrigin ?? "" });
     const body = readAnswer(text, values["card.number"]);
     if (isCodeSpent(status, body)) clearSpentCode();
     sendToPage(body === null ? { type: "answer", ask, status: 0 } : { type: "answer", ask, status, body });
