@@ -203,22 +203,22 @@ def read_traits(pairs: Pairs, operation: str, at: Instant, registration: Registr
     only_registers = operation == "create_checkout" and sent.get("createRegistration", "").lower() == "true"
     return Traits(
         at=at,
-        brand=_find_brand(sent.get("paymentBrand", ""), number) if registration is None else registration.brand,
+        brand=_get_brand(sent.get("paymentBrand", ""), number) if registration is None else registration.brand,
         currency=sent.get("currency", "").upper(),
         amount=read_hundredths(amount) if _AMOUNT.fullmatch(amount) else None,
         bin=digits,
-        country=_find_country(sent) or _find_country(stored),
+        country=_get_country(sent) or _get_country(stored),
         payment_type=sent.get("paymentType", "").upper()
         or ("RG" if only_registers else _IMPLIED_TYPES.get(operation, "")),
     )
 
 
-def _find_country(values: Mapping[str, str]) -> str:
+def _get_country(values: Mapping[str, str]) -> str:
     return (values.get("billing.country") or values.get("shipping.country") or "").upper()
 
 
-def _find_brand(code: str, number: str) -> str:
-    """Finds the named brand, or else that of the card number, as the channels do."""
+def _get_brand(code: str, number: str) -> str:
+    """Returns the named brand, or else that of the card number, as the channels do; empty where it is not known."""
     brand = brands.find_brand(code, lenient=True) if code else brands.detect_brand(number)
     return "" if brand is None else brand.code
 

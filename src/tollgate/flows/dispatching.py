@@ -23,7 +23,7 @@ from tollgate.values import ChannelId, Conflict, Fault, MerchantId, NotFound, is
 
 
 class DispatchCall(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a request that names its merchant before it has a channel."""
+    """A request that names its merchant, before it has a channel."""
 
     merchant_id: MerchantId
     operation: str

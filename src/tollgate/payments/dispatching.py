@@ -44,7 +44,7 @@ class DispatchRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a request by which it is dispatched; what is not known meets no condition."""
+    """The facts by which a request is dispatched; what is not known meets no condition."""
 
     at: Instant
     brand: str = ""

@@ -131,28 +131,24 @@ def bind_search(channel: Channel, search: Search, after: Place | None, channel_i
 async def search_payments(
     db: Database, channel: Channel, search: Search, after: Place | None, *, limit: int, skipped: int
 ) -> list[Listed[Payment]]:
-    """Lists a page of payments, oldest first.
-
-    Of several channels each is read by its own index and the lists are merged: one statement would sort them all.
-    """
-    channel_ids = search.channel_ids or (channel.id,)
-    read_max, passed = (limit, skipped) if len(channel_ids) == 1 else (limit + skipped, 0)
+    """Lists a page of payments, oldest first. Several channels are read each by its index, and merged."""
+    is_wide = search.channel_ids is not None
+    paging = {"limit": limit + skipped, "skipped": 0} if is_wide else {"limit": limit, "skipped": skipped}
     rows: list[Row] = []
-    for channel_id in channel_ids:
-        params = bind_search(channel, search, after, channel_id) | {"limit": read_max, "skipped": passed}
+    for channel_id in search.channel_ids or (channel.id,):
+        params = bind_search(channel, search, after, channel_id) | paging
         rows += await db.fetch(make_search(shape_search(search)), params)
-    if len(channel_ids) > 1:
-        rows = sorted(rows, key=lambda row: (row[PAYMENTS.at["created_at"]], row[PAYMENTS.at["id"]]))
-        rows = rows[skipped : skipped + limit]
-    return [Listed(Place(row[PAYMENTS.at["created_at"]], row[PAYMENTS.at["id"]]), read_if_sound(row)) for row in rows]
+    created_at, id_at = PAYMENTS.at["created_at"], PAYMENTS.at["id"]
+    if is_wide:
+        rows = sorted(rows, key=lambda row: (row[created_at], row[id_at]))[skipped : skipped + limit]
+    return [Listed(Place(row[created_at], row[id_at]), read_if_sound(row)) for row in rows]
 
 
 async def count_payments(db: Database, channel: Channel, search: Search, most: int) -> int:
     """Never counts further than `most`."""
-    total = 0
+    counting, total = make_search_count(shape_search(search)), 0
     for channel_id in search.channel_ids or (channel.id,):
-        params = bind_search(channel, search, None, channel_id) | {"most": most}
-        total += await _fetch_count(db, make_search_count(shape_search(search)), params)
+        total += await _fetch_count(db, counting, bind_search(channel, search, None, channel_id) | {"most": most})
     return min(total, most)
 
 
@@ -202,7 +198,7 @@ def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.
         ledger.c.merchant_id == sa.bindparam("merchant_id"),
         ledger.c.id > sa.bindparam("after_id"),
         ledger.c.id < sa.bindparam("before_id"),
-        *_is_of_channel(shape.filters),
+        *_limit_channel(shape.filters),
         sa.or_(ledger.c.source == sa.bindparam("earned"), ledger.c.target == sa.bindparam("earned")),
         # What is passed on to sellers was earned before.
         ledger.c.seller_id.is_(None),
@@ -210,7 +206,7 @@ def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.
     return _select_reported(shape.filters, conditions, *columns)
 
 
-def _is_of_channel(filters: Shape) -> list[sa.ColumnElement[bool]]:
+def _limit_channel(filters: Shape) -> list[sa.ColumnElement[bool]]:
     """Limits entries to the channel that asks, unless the channels are among the filters."""
     return [] if "channel_ids" in dict(filters) else [ledger.c.channel_id == sa.bindparam("channel_id")]
 
@@ -347,7 +343,7 @@ def _sum_sellers(filters: Shape) -> sa.Select[Any]:
     )
     conditions = [
         ledger.c.merchant_id == sa.bindparam("merchant_id"),
-        *_is_of_channel(filters),
+        *_limit_channel(filters),
         ledger.c.id > sa.bindparam("after_id"),
         ledger.c.id < sa.bindparam("before_id"),
         ledger.c.seller_id.is_not(None),

@@ -18,18 +18,7 @@ from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.contract.fields import Identity, check_entity_id, read_identity
 from tollgate.operations.caches import MerchantCache
 from tollgate.payments.merchants import Channel, Credential
-from tollgate.values import (
-    SECOND,
-    ChannelId,
-    Clock,
-    Forbidden,
-    Instant,
-    Refusal,
-    Secret,
-    TooMany,
-    Unauthenticated,
-    WrongToken,
-)
+from tollgate.values import SECOND, Clock, Forbidden, Instant, Refusal, Secret, TooMany, Unauthenticated, WrongToken
 from tollgate.vault.tokens import make_token
 from tollgate.web.parsing import Head
 from tollgate.web.request import Access, Caller, Request
@@ -221,7 +210,7 @@ def _check_entity(identity: Identity, channel: Channel | None, credential: Crede
     return channel
 
 
-def check_channel(channel: Channel, channel_ids: Collection[ChannelId]) -> None:
+def check_channel(channel: Channel, channel_ids: Collection[str]) -> None:
     """Refuses a channel of the merchant that the token does not reach, or that is closed."""
     if channel_ids and channel.id not in channel_ids:
         raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), UNREACHED)

@@ -1,4 +1,4 @@
-"""Which addresses belong to a domain that a channel lists, as a browser would read them."""
+"""Addresses that belong to a domain which a channel lists, and those that only look so to a careless reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which row a request is dispatched by, and which one comes nearest where none fits."""
+"""The row that a request is dispatched by, and the nearest one where none fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tollgate.payments.dispatching import Conditions, DispatchRow, Ground, Misfi
 from tollgate.values import DAY, HOUR, MINUTE, ChannelId, MerchantId
 
 KNOWN = Traits(at=9 * HOUR, brand="VISA", currency="EUR", amount=9200, bin="42000000", country="DE", payment_type="DB")
-"""At nine on the first of January 1970, a Thursday."""
+"""The time is nine on the first of January 1970, a Thursday."""
 
 
 def make_row(channel: str, **conditions: object) -> DispatchRow:
