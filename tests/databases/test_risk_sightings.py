@@ -143,22 +143,13 @@ async def test_a_killed_process_loses_no_sighting(app: App) -> None:
     app.sightings.put_back(noted)
 
     other = open_process(app)
-    await derive(other)
+    await workers.derive_recent(other)
     derived = [store.SightingRow(*row) for row in await app.database.fetch(ALL, {})]
     assert derived == noted
     assert len(derived) == 3 * 8
 
     await workers.write_noted(app)
     assert len(await app.database.fetch(ALL, {})) == 3 * 8
-
-
-async def derive(app: App) -> None:
-    """Starts the worker, which begins with what was lost, and stops it."""
-    task = asyncio.create_task(workers.keep_sightings(app))
-    while not await app.database.fetch(ALL, {}):
-        await asyncio.sleep(0.01)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_wrong_security_codes_are_derived_from_the_result(app: App) -> None:
@@ -168,7 +159,7 @@ async def test_wrong_security_codes_are_derived_from_the_result(app: App) -> Non
     assert await pay_codes(app, 1) == ["800.100.153"]
     app.sightings.take(1000)
     other = open_process(app)
-    await derive(other)
+    await workers.derive_recent(other)
     move_clock(app, NOW + SECOND)
 
     assert await pay_codes(other, 1) == ["800.300.500"]

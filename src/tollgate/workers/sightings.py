@@ -19,10 +19,7 @@ _WRITE_EVERY_S = 0.25
 
 
 async def keep_sightings(app: App) -> int:
-    """Derives what was lost, and then writes what is noted until it is cancelled."""
-    for merchant in app.merchants.list_merchants():
-        for channel in app.merchants.list_channels(merchant.id):
-            await run_guarded((app, channel), _derive_recent)
+    """Writes what is noted until it is cancelled, and then what is left."""
     try:
         while True:
             await run_guarded(app, write_noted)
@@ -42,9 +39,17 @@ async def write_noted(app: App) -> None:
         app.sightings.forget(rows)
 
 
-async def _derive_recent(task: tuple[App, Channel]) -> None:
-    """Writes the sightings of the newest payments of a channel; those that are there are left alone."""
-    app, channel = task
+async def derive_recent(app: App) -> None:
+    """Writes the sightings of the newest payments that a killed process did not write; those that are there stay.
+
+    A host does so before it takes the first payment, so that no payment is judged without them.
+    """
+    for merchant in app.merchants.list_merchants():
+        for channel in app.merchants.list_channels(merchant.id):
+            await _derive_of_channel(app, channel)
+
+
+async def _derive_of_channel(app: App, channel: Channel) -> None:
     counted = app.merchants.get_counted(channel.merchant_id)
     newest = await store.find_newest_time(app.database, channel.merchant_id, channel.id) if counted else None
     if newest is None:
