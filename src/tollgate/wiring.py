@@ -23,7 +23,7 @@ from tollgate.web import callers, request, server
 from tollgate.web.api import ROUTES, host
 from tollgate.widget import routes, serving
 from tollgate.wire import Wires
-from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
+from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop, derive_recent
 
 _LOGS = "tollgate"
 BASE_URL = "base_url"
@@ -110,6 +110,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         await make_greeting(database, app.keyring, settings.base_url, clock)
         await opening.put_setting(database, BASE_URL, settings.base_url)
     await app.merchants.refresh(database)
+    await derive_recent(app)
     rows = callers.configure_throttles(settings.throttles, is_live=settings.is_live)
     throttles = callers.Throttles(rows, clock)
     proxies = callers.Proxies(settings.trusted_proxy)

@@ -63,6 +63,7 @@ FACTS: dict[str, Tampering] = {
     "connector": _change_payment("connector", "'iso8583'", "db"),
     "account_id": _change_payment("account_id", ":other", "db"),
     "routing": _change_payment("routing", """'[["8a829418530df1d201531299e097175c","chosen",100]]'""", "db"),
+    "risk": _change_payment("risk", """'{"score": 7}'""", "db"),
     "split": _change_payment("split", """'[["bob",4600]]'""", "cp split"),
     "details": _change_payment("details", """'{"AcquirerResponse": "00"}'""", "db declined"),
 }

@@ -6,13 +6,15 @@ Follow-ups and recovery have flows of their own.
 from collections.abc import Awaitable, Sequence
 from functools import partial
 
+import msgspec
+
 from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
 from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
-from tollgate.operations import accounts, card_testing, charging, idempotency, routes, signing
+from tollgate.operations import accounts, card_testing, charging, idempotency, risk, routes, signing
 from tollgate.operations.app import App, Call
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
@@ -58,20 +60,26 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
     route = routes.route_payment(app, channel, order, payment_id)
     # The directory server is told the merchant's number at the acquirer that gets the proof.
     view = routes.find_view(app, channel, route.account_id) or channel
-    enrolment = await find_enrolment(app, order, view)
-    if enrolment is not None:
-        check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
-    patience_s = app.patience_s + (app.acquirer_timeout_s if enrolment else 0)
-    new = None
-    if order.registers:
-        order, new = await accounts.prepare_registration(app, order, call, payment_id)
-    started = start_attempt(app, order, call, payment_id, patience_s, route)
-    sealed = None
-    if order.account is not None:
-        owner = make_owner("payment", started.merchant_id, started.id)
-        sealed = seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
-    guards = [*guards, *pin_writes(idempotency_key, started.merchant_id)]
-    if not await write_start(app, started, sealed, idempotency_key, new, guards):
+    judgement = await risk.judge(app, order, channel, payment_id, route.account_id)
+    if judgement.refusal and not order.objection:
+        order = msgspec.structs.replace(order, objection=judgement.refusal)
+    is_written, new, sealed = False, None, None
+    try:
+        enrolment = await find_enrolment(app, order, view)
+        if enrolment is not None:
+            check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
+        patience_s = app.patience_s + (app.acquirer_timeout_s if enrolment else 0)
+        if order.registers:
+            order, new = await accounts.prepare_registration(app, order, call, payment_id)
+        started = start_attempt(app, order, call, payment_id, patience_s, route, judgement)
+        if order.account is not None:
+            owner = make_owner("payment", started.merchant_id, started.id)
+            sealed = seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
+        guards = [*guards, *pin_writes(idempotency_key, started.merchant_id)]
+        is_written = await write_start(app, started, sealed, idempotency_key, new, guards)
+    finally:
+        app.sightings.settle(payment_id, is_written=is_written)
+    if not is_written:
         return await idempotency.answer_taken_key(app, idempotency_key)
     try:
         if enrolment is not None:
@@ -122,7 +130,13 @@ def is_excused(order: Order) -> bool:
 
 
 def start_attempt(
-    app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float, route: routes.Route
+    app: App,
+    order: Order,
+    call: Call,
+    payment_id: PaymentId,
+    patience_s: float,
+    route: routes.Route,
+    judgement: risk.Judgement,
 ) -> Payment:
     return Payment(
         id=payment_id,
@@ -136,7 +150,7 @@ def start_attempt(
         descriptor=order.descriptor,
         short_id=order.short_id,
         ndc=call.ndc,
-        created_at=app.clock.now(),
+        created_at=judgement.at,
         deadline_at=app.clock.wall() + int(patience_s * SECOND),
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
@@ -150,6 +164,7 @@ def start_attempt(
         connector=route.name,
         account_id=route.account_id,
         routing=route.considered,
+        risk=judgement.finding,
     )
 
 

@@ -16,6 +16,7 @@ from tollgate.operations.card_testing import CardTesting
 from tollgate.operations.circuits import Circuits
 from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
+from tollgate.operations.sightings import Sightings
 from tollgate.operations.success_rates import SuccessRates
 from tollgate.payments import registration, schedule
 from tollgate.payments.checkout import Script
@@ -89,6 +90,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The cards that take part in 3-D Secure."""
     countries: CountryCache = msgspec.field(default_factory=CountryCache)
     """The countries of addresses and cards, as imported."""
+    sightings: Sightings = msgspec.field(default_factory=Sightings)
+    """The payments that risk rules count and that are not written yet."""
     card_testing: CardTesting | None = None
     """Stops card testing; None where that is switched off."""
     circuits: Circuits = msgspec.field(default_factory=Circuits)

@@ -12,7 +12,7 @@ from tollgate.catalog.results import is_technical
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.operations import idempotency, network_tokens, signing
+from tollgate.operations import idempotency, network_tokens, risk, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
@@ -78,6 +78,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
         verdict = await _charge_by(app, order, started, other, time.monotonic() - began)
         verdict = msgspec.structs.replace(verdict, account=moved)
         _note_end(app, order, started, verdict)
+    risk.note_result(app, started, order.account, verdict.code)
     return verdict
 
 

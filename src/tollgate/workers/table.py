@@ -19,7 +19,17 @@ from tollgate.store import (
 from tollgate.store import deliveries as store_deliveries
 from tollgate.store import journal as store_journal
 from tollgate.values import DAY
-from tollgate.workers import card_testing, deliveries, indexing, jobs, journal, metrics, success_rates, upkeep
+from tollgate.workers import (
+    card_testing,
+    deliveries,
+    indexing,
+    jobs,
+    journal,
+    metrics,
+    sightings,
+    success_rates,
+    upkeep,
+)
 from tollgate.workers.loop import Worker
 from tollgate.workers.upkeep import remove_old
 
@@ -64,6 +74,8 @@ WORKERS = (
     Worker(name="webhooks", every_s=1.0, run=deliveries.deliver_webhooks),
     Worker(name="search index", every_s=5.0, run=indexing.keep_index),
     Worker(name="success rates", every_s=3.0, run=success_rates.share_counts),
+    Worker(name="sightings", every_s=1.0, run=sightings.keep_sightings),
+    Worker(name="old sightings", every_s=60.0, run=sightings.remove_old_sightings),
     Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
     Worker(name="card testing", every_s=1.0, run=card_testing.share_declines),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),
