@@ -24,6 +24,7 @@ from tollgate.store import audit as audited
 from tollgate.store import idempotency, jobs
 from tollgate.store.database import Database
 from tollgate.store.events import Event
+from tollgate.store.payments import make_event, recall_before_review
 from tollgate.values import make_timed_id
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import sealing_key_id
@@ -107,7 +108,7 @@ def _may_announce(event: Event, payment: Payment) -> bool:
     if payment.state is State.STARTED or payment.completed_at is None:
         # The shopper is back, and the charge is on its way.
         return is_whole and was_open
-    if event.id == make_timed_id(payment.completed_at, payment.id):
+    if event.id in {make_event(each).id for each in (payment, recall_before_review(payment))}:
         return True
     return is_whole and was_open and event.created_at <= payment.completed_at
 

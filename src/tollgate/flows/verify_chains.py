@@ -22,7 +22,7 @@ from tollgate.store import opening
 from tollgate.store.database import Database
 from tollgate.store.events import Event
 from tollgate.store.instructions import Instruction
-from tollgate.store.payments import make_event
+from tollgate.store.payments import make_event, recall_before_review
 from tollgate.values import Instant, MerchantId
 from tollgate.vault.keyring import Keyring
 
@@ -131,7 +131,9 @@ async def gather_evidence(
 def expect_events(rules: Rules, payment: Payment) -> list[Event]:
     if payment.state is State.STARTED or payment.completed_at is None or payment.completed_at < rules.events_kept_since:
         return []
-    return [make_event(payment)]
+    events = [make_event(payment)]
+    completed = recall_before_review(payment)
+    return events if completed is payment else [make_event(completed), *events]
 
 
 def expect_jobs(payment: Payment) -> list[str]:

@@ -190,9 +190,11 @@ def _answer(message: Message, response: str, entry: Entry | None = None, rule: R
     fields[39] = response
     if entry is not None and response == APPROVED:
         fields |= make_references(entry.key)
-        letters = {Tag.CVV2_RESULT: rule.cvv if rule and Tag.CVV2 in message.tags else ""}
-        letters[Tag.AVS_RESULT] = rule.avs if rule else ""
-        tags = {tag: letter for tag, letter in letters.items() if letter}
+        tags: dict[str, str] = {}
+        if rule is not None and Tag.CVV2 in message.tags:
+            tags[Tag.CVV2_RESULT] = rule.cvv
+        if rule is not None and rule.avs:
+            tags[Tag.AVS_RESULT] = rule.avs
         if tags:
             fields[PRIVATE] = codec.render_tags(tags)
     return Message(codec.get_response_type(message.mti), fields)
