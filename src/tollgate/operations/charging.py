@@ -260,6 +260,7 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
         releases=0,
         closes=0,
         split=(),
+        risk=None,
         mac=None,
         balance=UNTOUCHED,
         events=0,
