@@ -1,0 +1,32 @@
+"""The second judgement of a payment: by what the acquirer answered with its approval. Nothing is sent here."""
+
+import msgspec
+
+from tollgate.catalog import card_checks, codes, results
+from tollgate.operations.app import App
+from tollgate.payments.payment import NATURES, Nature, Outcome, Payment, Verdict
+from tollgate.payments.risk import RiskOutcome, evaluate_answers
+
+
+def judge_answer(app: App, started: Payment, verdict: Verdict) -> Verdict:
+    """Returns the verdict as the rules of risk leave it: refused, approved with a review, or as it is.
+
+    Every approval of a charge passes here, whoever completes it.
+    """
+    is_charge = started.chain_id is None and NATURES[started.payment_type] is Nature.TAKES
+    if verdict.outcome is not Outcome.APPROVED or not is_charge:
+        return verdict
+    channel = app.merchants.find_channel(started.channel_id)
+    rules = None if channel is None else app.merchants.get_risk_rules(channel)
+    finding = started.risk
+    if rules is not None and rules.answers:
+        avs, cvv = (verdict.details.get(name, "") for name in card_checks.MEMBERS)
+        finding = evaluate_answers(rules, started.risk, avs, cvv)
+    if finding is None:
+        return verdict
+    if finding.outcome is RiskOutcome.REFUSE:
+        return msgspec.structs.replace(verdict, outcome=Outcome.REFUSED, code=finding.code, risk=finding)
+    code = verdict.code
+    if finding.outcome is RiskOutcome.REVIEW and not results.is_review(code):
+        code = finding.code or codes.REVIEW
+    return msgspec.structs.replace(verdict, code=code, risk=finding)
