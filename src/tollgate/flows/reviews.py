@@ -130,24 +130,24 @@ async def give_back(app: App, job: jobs.Job, payment: Payment) -> bool:
         return False
     channel = app.merchants.get_channel(payment.channel_id)
     context = await charging.read_chain_context(app, payment)
-    request = await _choose_undoing(app, payment, context, channel)
-    if request is None:
-        if payment.left:
-            facts = {"payment": payment.id, "left": payment.left}
-            _log.warning("rejected payment cannot be given back", extra=facts)
+    if not payment.left:
         return await jobs.finish_job(app.database, job)
-    call = Call(channel, payment.ndc, None)
-    await follow_up.follow_up(app, request, payment.id, call, judged=context.first)
+    request, is_possible = await _choose_undoing(app, payment, context, channel)
+    # One that is impossible is recorded all the same, so that the merchant sees why nothing was given back.
+    await follow_up.follow_up(app, request, payment.id, Call(channel, payment.ndc, None), judged=context.first)
+    if not is_possible:
+        _log.warning("rejected payment cannot be given back", extra={"payment": payment.id, "left": payment.left})
+        return await jobs.finish_job(app.database, job)
     fresh = await charging.get_payment(app, payment, payment.id)
     return not fresh.left and not fresh.balance.reserved and await jobs.finish_job(app.database, job)
 
 
-async def _choose_undoing(app: App, payment: Payment, context: ChainContext, channel: Channel) -> FollowUp | None:
-    """Returns the follow-up that gives all that is left back; None if nothing is left, or nothing is possible."""
+async def _choose_undoing(app: App, payment: Payment, context: ChainContext, channel: Channel) -> tuple[FollowUp, bool]:
+    """Returns the follow-up that gives back all that is left, and whether it is possible."""
     chain = await payments.list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
     is_irreversible = any(row.action is Action.REVERSAL and row.state is State.DECLINED for row in chain)
-    for payment_type in _UNDOING[is_irreversible:]:
-        request = FollowUp(
+    requests = [
+        FollowUp(
             payment_type=payment_type,
             amount=None,
             currency=None,
@@ -156,6 +156,7 @@ async def _choose_undoing(app: App, payment: Payment, context: ChainContext, cha
             descriptor=payment.descriptor,
             short_id=make_short_id(app.random_bytes),
         )
-        if isinstance(follow_up.decide(app, request, context, channel), Plan):
-            return request
-    return None
+        for payment_type in _UNDOING[is_irreversible:]
+    ]
+    possible = [each for each in requests if isinstance(follow_up.decide(app, each, context, channel), Plan)]
+    return (possible[0], True) if possible else (requests[0], False)

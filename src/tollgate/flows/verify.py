@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending
-from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations, verify_users
+from tollgate.flows import (
+    auditing,
+    verify_checkouts,
+    verify_methods,
+    verify_registrations,
+    verify_reviews,
+    verify_users,
+)
 from tollgate.flows.verify_audit_log import check_audit_log
 from tollgate.flows.verify_chains import check_chains
 from tollgate.operations.idempotency import open_stored_answer
@@ -191,6 +198,7 @@ TABLES = (
         check=check_announced,
     ),
     *verify_methods.TABLES,
+    *verify_reviews.TABLES,
     *verify_registrations.TABLES,
     *verify_checkouts.TABLES,
     auditing.Table(
