@@ -102,7 +102,9 @@ RISK = join_causes(
     Cause(Origin.GATEWAY, "a risk rule of the kind `count` or `volume`"),
     Row("100.400.319", "The risk provider said no."),
     Cause(Origin.GATEWAY, "a risk rule that demands 3-D Secure where nobody can be authenticated"),
-    Row("100.400.307", "The risk check wants the shopper authenticated, which is impossible here: offer other methods."),
+    Row(
+        "100.400.307", "The risk check wants the shopper authenticated, which is impossible here: offer other methods."
+    ),
     Cause(Origin.PARTNER, "the directory server or the issuer, in 3-D Secure"),
     Row("100.380.401", "The shopper did not pass the authentication."),
     Row("100.380.501", "The risk check did not finish in time."),
