@@ -1,4 +1,4 @@
-"""What the outcomes of risk rules do: step up to 3-D Secure, review, and refusal after the acquirer's approval."""
+"""Outcomes of risk rules: step up to 3-D Secure, review, and refusal after the acquirer's approval."""
 
 from collections.abc import Callable
 

@@ -26,7 +26,6 @@ from tollgate.store import (
     payments,
     registrations,
     retention,
-    reviews,
     schedules,
     search_index,
 )
@@ -95,7 +94,6 @@ async def erase_chain(app: App, merchant_id: MerchantId, first_id: str) -> str |
     for payment in chain:
         erased = sign(app, erase_payment(payment))
         writes += erasure.erase_payment_writes(payment, erased)
-        writes += reviews.wipe_note_writes(payment, rows=None)
         writes += search_index.delete_terms_writes(sorted({*make_terms(payment)} - {*make_terms(erased)}))
         record = await idempotency.find_idempotency_record_of(app.database, payment)
         if record is None or record.status is None:

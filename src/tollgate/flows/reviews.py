@@ -60,7 +60,8 @@ async def decide(
             code = codes.REFERENCE_PENDING if pending else codes.OTHER_TYPE
             raise Refusal(get_result(code), "the payment is not under review")
         if review.state is reviews.ENDS[decision]:
-            return payment
+            # Read again, because the decision may have been written after the payment was read.
+            return await charging.get_payment(app, payment, payment.id)
         if review.state is not reviews.ReviewState.OPEN:
             words = f"the review has ended: {review.state.name}"
             raise Conflict(get_result(codes.DONE_BEFORE), words)

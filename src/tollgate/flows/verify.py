@@ -7,16 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending
-from tollgate.flows import (
-    auditing,
-    verify_checkouts,
-    verify_methods,
-    verify_registrations,
-    verify_reviews,
-    verify_users,
-)
+from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations, verify_reviews
 from tollgate.flows.verify_audit_log import check_audit_log
-from tollgate.flows.verify_chains import check_chains
+from tollgate.flows.verify_chains import check_chains, list_events
+from tollgate.flows.verify_users import check_users
 from tollgate.operations.idempotency import open_stored_answer
 from tollgate.operations.signing import has_signature
 from tollgate.operations.webhooks import make_webhook_owner
@@ -31,7 +25,6 @@ from tollgate.store import audit as audited
 from tollgate.store import idempotency, jobs
 from tollgate.store.database import Database
 from tollgate.store.events import Event
-from tollgate.store.payments import make_event, recall_before_review
 from tollgate.values import make_timed_id
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import sealing_key_id
@@ -57,7 +50,7 @@ async def verify(
     await check_chains(audit)
     for table in TABLES:
         await auditing.check_table(audit, table)
-    await verify_users.check_users(audit)
+    await check_users(audit)
     await check_audit_log(audit)
     return report
 
@@ -115,7 +108,7 @@ def _may_announce(event: Event, payment: Payment) -> bool:
     if payment.state is State.STARTED or payment.completed_at is None:
         # The shopper is back, and the charge is on its way.
         return is_whole and was_open
-    if event.id in {make_event(each).id for each in (payment, recall_before_review(payment))}:
+    if event.id in {each.id for each in list_events(payment)}:
         return True
     return is_whole and was_open and event.created_at <= payment.completed_at
 

@@ -136,9 +136,14 @@ async def gather_evidence(
 def expect_events(rules: Rules, payment: Payment) -> list[Event]:
     if payment.state is State.STARTED or payment.completed_at is None or payment.completed_at < rules.events_kept_since:
         return []
-    events = [make_event(payment)]
+    return list_events(payment)
+
+
+def list_events(payment: Payment) -> list[Event]:
+    """Lists the events of a completed payment that tell a result: of its completion, and of its review."""
     completed = recall_before_review(payment)
-    return events if completed is payment else [make_event(completed), *events]
+    told = [completed, payment] if completed is not payment else [payment]
+    return [make_event(each) for each in told]
 
 
 def expect_jobs(payment: Payment) -> list[str]:

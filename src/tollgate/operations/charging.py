@@ -11,11 +11,11 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.operations import idempotency, network_tokens, risk, signing
+from tollgate.operations import idempotency, network_tokens, risk, risk_answers, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
-from tollgate.payments import chain, reviews, routing
+from tollgate.payments import chain, routing
 from tollgate.payments import payment as moves
 from tollgate.payments.checkout import Checkout, CheckoutState
 from tollgate.payments.completion import get_known_verdict
@@ -26,7 +26,6 @@ from tollgate.payments.order import FollowUp, Order, Partner
 from tollgate.payments.payment import IdempotencyKey, Nature, Outcome, Payment, State, Verdict
 from tollgate.store import payments
 from tollgate.store.checkouts import find_checkout
-from tollgate.store import reviews as store_reviews
 from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, Money, PaymentId, make_id
@@ -175,16 +174,8 @@ async def read_own_context(app: App, named: Payment) -> chain.ChainContext:
         named=signing.trust(app, named),
         money_source=named,
         first=first,
-        is_under_review=await _is_under_review(app, named),
+        is_under_review=await risk_answers.is_under_review(app, named),
     )
-
-
-async def _is_under_review(app: App, named: Payment) -> bool:
-    """Tells whether somebody has yet to decide; a review is never opened again, so what is read here stays true."""
-    if not reviews.awaits_decision(named):
-        return False
-    review = await store_reviews.find_review(app.database, named.merchant_id, named.id)
-    return review is not None and review.state is reviews.ReviewState.OPEN
 
 
 async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
@@ -201,7 +192,7 @@ async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
             named=named,
             money_source=money_source,
             first=first,
-            is_under_review=await _is_under_review(app, named),
+            is_under_review=await risk_answers.is_under_review(app, named),
             members=members,
         )
     return chain.ChainContext(named=named, money_source=money_source, first=first)

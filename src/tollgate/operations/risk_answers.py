@@ -1,14 +1,19 @@
-"""The second judgement of a payment: by what the acquirer answered with its approval. Nothing is sent here."""
+"""The second judgement of a payment, by what the acquirer answered with its approval, and whether it is under review.
+
+Nothing is sent here.
+"""
 
 import msgspec
 
 from tollgate.catalog import card_checks, codes, results
 from tollgate.operations.app import App
+from tollgate.payments import reviews
 from tollgate.payments.payment import NATURES, Nature, Outcome, Payment, Verdict
 from tollgate.payments.risk import RiskOutcome, evaluate_answers
+from tollgate.store.reviews import find_review
 
 
-def judge_answer(app: App, started: Payment, verdict: Verdict) -> Verdict:
+def choose_verdict(app: App, started: Payment, verdict: Verdict) -> Verdict:
     """Returns the verdict as the rules of risk leave it: refused, approved with a review, or as it is.
 
     Every approval of a charge passes here, whoever completes it.
@@ -30,3 +35,11 @@ def judge_answer(app: App, started: Payment, verdict: Verdict) -> Verdict:
     if finding.outcome is RiskOutcome.REVIEW and not results.is_review(code):
         code = finding.code or codes.REVIEW
     return msgspec.structs.replace(verdict, code=code, risk=finding)
+
+
+async def is_under_review(app: App, named: Payment) -> bool:
+    """Tells whether somebody has yet to decide; a review is never opened again, so what is read here stays true."""
+    if not reviews.awaits_decision(named):
+        return False
+    review = await find_review(app.database, named.merchant_id, named.id)
+    return review is not None and review.state is reviews.ReviewState.OPEN

@@ -1,4 +1,4 @@
-"""Reviews: a person decides about a payment that was approved with a doubt. What a decision writes is made in `flows`."""
+"""Reviews: a person decides about a payment that was approved with a doubt. Decisions are written in `flows`."""
 
 from enum import IntEnum, StrEnum
 
