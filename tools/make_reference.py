@@ -275,6 +275,7 @@ def describe_effect(row: following.Following) -> tuple[str, ...]:
         render_action(row.action),
         render_closures(row.barred_by),
         "yes" if row.is_barred_by_dispute else "",
+        "yes" if row.is_barred_by_review else "",
         render_closures(row.closes),
         final,
         "yes" if row.is_counted else "",
@@ -306,7 +307,16 @@ def list_refusal_codes() -> list[str]:
 
 def render_follow_ups() -> str:
     head = ("does", "type", "may name", "amount", "when", "word to the acquirer")
-    effects = ("does", "needs open", "barred by a dispute", "closes", "FINAL closes", "counted", "ledger")
+    effects = (
+        "does",
+        "needs open",
+        "barred by a dispute",
+        "waits for a review",
+        "closes",
+        "FINAL closes",
+        "counted",
+        "ledger",
+    )
     reasons = ("type", "misfit", "failed", "disputed", "too late", "closed", "too often", "too much")
     first = ((code(kind), f"{source.value} to {target.value}") for kind, (source, target) in FIRST_ENTRIES.items())
     return page(

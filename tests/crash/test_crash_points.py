@@ -14,6 +14,7 @@ from crash.endpoint_crashes import ENDPOINT_CRASHES
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.office_crashes import OFFICE_CRASHES
 from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
+from crash.review_crashes import REVIEW_CRASHES
 from crash.routing_crashes import ROUTING_CRASHES
 
 SOURCE = Path(__file__).parents[2] / "src" / "tollgate"
@@ -34,6 +35,7 @@ ALL_CRASHES = (
     *FACT_CRASHES,
     *RECOVERY_CRASHES,
     *REVERSAL_CRASHES,
+    *REVIEW_CRASHES,
     *(
         crash
         for shares in (background_crashes.SHARES, background_crashes.FURTHER_SHARES)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from tollgate.catalog.card_checks import AVS_LETTERS, CVV_LETTERS
 from tollgate.catalog.endpoints import Answer
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy
@@ -163,9 +164,13 @@ _PROVED = (
     Member("errorCode", TEXT, "The error of the protocol", _SOMETIMES),
     Member("errorDescription", TEXT, "The error in words", _SOMETIMES),
 )
+_CHECKED = (
+    Member("avsResponse", TEXT, "The issuer's check of the address", _SOMETIMES, choices=tuple(AVS_LETTERS)),
+    Member("cvvResponse", TEXT, "The issuer's check of the security code", _SOMETIMES, choices=tuple(CVV_LETTERS)),
+)
 _ENDING = (
     *_repeat("merchantTransactionId", "merchantInvoiceId", "merchantMemo"),
-    RESULT,
+    Member("result", OBJECT, "What came of the request", _ALWAYS, (*RESULT_MEMBERS, *_CHECKED)),
     Member("resultDetails", OBJECT, "What the acquirer answered, by its own names", _SOMETIMES),
     _CARD,
     *_repeat("taxAmount", "transactionCategory", "recurringType", "lifecycleId", "integrationType"),

@@ -212,6 +212,21 @@ _ROWS = (
         access="token",
         also=(Answer.REGISTRATION,),
     ),
+    Endpoint(
+        method="POST",
+        path="/v1/payments/{id}/review",
+        title="Decide about a payment under review",
+        section=Section.PAYMENTS,
+        answer=Answer.PAYMENT,
+        own=(
+            OwnParameter(
+                "decision",
+                "ACCEPT makes the payment a success; REJECT reverses it, or refunds it where that is too late",
+                choice("ACCEPT", "REJECT"),
+                is_required=True,
+            ),
+        ),
+    ),
     # ---- checkouts ----
     Endpoint(
         method="POST",

@@ -40,7 +40,12 @@ _ROWS = (
     EventRow("payment.pending", _PAYMENT, "The outcome is open: the shopper or somebody else has to act.", "payment"),
     EventRow("payment.authorized", _PAYMENT, "A preauthorization (`PA`) was approved.", "payment"),
     EventRow("payment.succeeded", _PAYMENT, "A debit (`DB`, `PA.CP`) was approved.", "payment"),
-    EventRow("payment.review", _PAYMENT, "A payment was approved and is to be reviewed before shipping.", "payment"),
+    EventRow(
+        "payment.review",
+        _PAYMENT,
+        "A payment was approved and is to be reviewed, or its review rejected it.",
+        "payment",
+    ),
     EventRow("payment.credited", _PAYMENT, "A credit (`CD`) was approved.", "payment"),
     EventRow("payment.authenticated", _PAYMENT, "A shopper was authenticated without a charge (`3D`).", "payment"),
     EventRow("payment.captured", _PAYMENT, "A capture (`CP`) was approved.", "payment"),

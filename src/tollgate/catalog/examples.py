@@ -190,6 +190,13 @@ _ROWS = (
         title="Read a payment",
         ids={"id": _id_of("debit")},
     ),
+    Example(
+        name="review",
+        endpoint="POST /v1/payments/{id}/review",
+        title="Accept a payment that was under review",
+        pairs=(("decision", "ACCEPT"),),
+        ids={"id": _id_of("forced_review")},
+    ),
     # ---- checkouts ----
     Example(
         name="checkout",

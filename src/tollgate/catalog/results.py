@@ -110,6 +110,11 @@ def is_review(code: str) -> bool:
     return RESULTS[code].group in _REVIEW_GROUPS
 
 
+def awaits_decision(code: str) -> bool:
+    """Returns True for a success that somebody has yet to accept or reject."""
+    return is_review(code) and code not in (codes.OWN_RISK, codes.REVIEW_REJECTED)
+
+
 def is_pending(code: str) -> bool:
     """Returns True while the outcome is open, for minutes or for days."""
     return RESULTS[code].group in _PENDING_GROUPS

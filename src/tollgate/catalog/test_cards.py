@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
+from tollgate.catalog.card_checks import AVS_LETTERS, CVV_LETTERS
 from tollgate.catalog.results import RESULTS
 from tollgate.catalog.shape import LOOSE_BOOLEAN, Shape, choice, number, pattern
 
@@ -156,6 +157,8 @@ SIMULATOR_OVERRIDES = (
     SimulatorOverride(
         "simulatorDelay", number(0, 30_000), "the simulated acquirer answers that many milliseconds late"
     ),
+    SimulatorOverride("simulatorAvs", choice(*AVS_LETTERS), "the answer to the check of the address"),
+    SimulatorOverride("simulatorCvv", choice(*CVV_LETTERS), "the answer to the check of the security code"),
     SimulatorOverride(
         "simulatorFault",
         choice("unsent", "dropped", "lost", "garbled"),

@@ -70,6 +70,7 @@ _ROWS = (
     Throttle("create_payment", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
     Throttle("read_payment", "id", _READS, scope=Scope.READ),
     Throttle("follow_up", "id", _PER_ID, has_rules=True, scope=Scope.PAYMENTS),
+    Throttle("review_payment", "id", _PER_ID, scope=Scope.REFUNDS),
     Throttle("create_registration", "entity", _MANY, has_rules=True, scope=Scope.PAYMENTS),
     Throttle("read_registration", "id", _STORED_READS, _HOUR_S, scope=Scope.READ),
     Throttle("read_secure_registration", "id", _STORED_READS, _HOUR_S, scope=Scope.READ),

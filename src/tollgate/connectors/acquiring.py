@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
-from tollgate.catalog import codes
+from tollgate.catalog import card_checks, codes
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.parameters.nesting import nest_fields
@@ -372,8 +372,8 @@ def describe(reply: AcquirerReply) -> dict[str, str]:
         ("ConnectorTxID3", reply.scheme_transaction_id),
         ("AcquirerResponse", reply.response_code),
         ("CardholderInitiatedTransactionID", reply.scheme_transaction_id),
-        ("cvvResponse", reply.cvv_response),
-        ("avsResponse", reply.avs_response),
+        (card_checks.AVS_MEMBER, card_checks.read_letter(reply.avs_response, card_checks.AVS_LETTERS)),
+        (card_checks.CVV_MEMBER, card_checks.read_letter(reply.cvv_response, card_checks.CVV_LETTERS)),
     ):
         if value:
             details[name] = value

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.catalog import codes
+from tollgate.catalog import card_checks, codes
 from tollgate.catalog.card_numbers import hide_card_numbers
 from tollgate.catalog.parameters.names import first_word
 from tollgate.catalog.parameters.nesting import nest_fields
@@ -45,6 +45,7 @@ _ECHOED = (
     "risk",
 )
 _ECHOED_WORDS = frozenset(_ECHOED)
+_CHECKS = {name: name.removeprefix("result.") for name in card_checks.MEMBERS}
 _find_place = {word: place for place, word in enumerate(_ECHOED)}.__getitem__
 
 
@@ -141,6 +142,7 @@ def render_rest(
     body: Json = {name: echo[name] for name in _REFERENCES if name in echo}
     # A payment that is started and not complete has no code yet, and reads as pending.
     body["result"] = render_result(RESULTS[code or codes.PENDING])
+    body["result"] |= {place: details[name] for name, place in _CHECKS.items() if name in details}
     plain = {name: text for name, text in details.items() if "." not in name}
     if plain:
         body["resultDetails"] = plain

@@ -46,6 +46,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Follow payments": (
         "docs/webhooks.md",
         "docs/declines.md",
+        "docs/reviews.md",
         "docs/shopper-never-returns.md",
         "docs/risk.md",
         "docs/reports.md",

@@ -12,6 +12,7 @@ from tollgate.operations.signing import is_trusted
 from tollgate.payments.payment import Payment, State
 from tollgate.store import search_index
 from tollgate.store.events import Event, list_events
+from tollgate.store.payments import make_event, recall_before_review
 from tollgate.store.search_index import HourTally, Term
 from tollgate.values import HOUR, MerchantId, make_timed_id
 
@@ -49,25 +50,36 @@ def make_terms(payment: Payment) -> list[Term]:
 
 
 def _tally(app: App, events: Iterable[Event], payments: Mapping[str, Payment | None]) -> list[HourTally]:
-    """Counts each payment by the event that completed it, and by no earlier one; a tampered payment is not counted."""
+    """Counts each payment by the event that completed it, and by no earlier one; a tampered payment is not counted.
+
+    The event of a review moves its payment from one result to another.
+    """
     sums: dict[tuple[int, str, str, str, str, str], list[int]] = {}
     for event in events:
         payment = payments.get(event.subject_id)
         if payment is None or payment.completed_at is None or payment.state not in _COMPLETED:
             continue
-        if event.id != make_timed_id(payment.completed_at, payment.id) or not is_trusted(app, payment):
+        completed = recall_before_review(payment)
+        if event.id == make_event(completed).id:
+            signs = {completed.result_code: 1}
+        elif event.id == make_event(payment).id:
+            signs = {completed.result_code: -1, payment.result_code: 1}
+        else:
             continue
-        key = (
-            payment.completed_at // HOUR,
-            payment.channel_id,
-            payment.payment_type,
-            payment.brand,
-            payment.result_code,
-            payment.money.currency,
-        )
-        counted = sums.setdefault(key, [0, 0])
-        counted[0] += 1
-        counted[1] += payment.money.hundredths
+        if not is_trusted(app, payment):
+            continue
+        for code, sign in signs.items():
+            key = (
+                payment.completed_at // HOUR,
+                payment.channel_id,
+                payment.payment_type,
+                payment.brand,
+                code,
+                payment.money.currency,
+            )
+            counted = sums.setdefault(key, [0, 0])
+            counted[0] += sign
+            counted[1] += sign * payment.money.hundredths
     return [
         HourTally(
             hour=hour,

@@ -63,11 +63,19 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
     judgement = await risk.judge(app, order, channel, payment_id, route.account_id)
     if judgement.refusal and not order.objection:
         order = msgspec.structs.replace(order, objection=judgement.refusal)
+    is_stepped_up = judgement.demands_step_up and not is_proven(order)
+    was_unwanted = order.authentication is not None and order.authentication.is_unwanted
+    if is_stepped_up:
+        order = demand_authentication(order)
     is_written, new, sealed = False, None, None
     try:
         enrolment = await find_enrolment(app, order, view)
+        if enrolment is None and is_stepped_up and not order.objection:
+            order = msgspec.structs.replace(order, objection=codes.SAFER_METHOD_NEEDED)
         if enrolment is not None:
-            check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
+            # A merchant who did not want it has no reason to send the billing address.
+            is_lenient = channel.is_lenient or (is_stepped_up and was_unwanted)
+            check_authentication_fields(order.echo, is_lenient=is_lenient)
         patience_s = app.patience_s + (app.acquirer_timeout_s if enrolment else 0)
         if order.registers:
             order, new = await accounts.prepare_registration(app, order, call, payment_id)
@@ -120,13 +128,27 @@ def find_refusal(app: App, order: Order, channel: Channel) -> Verdict | None:
 
 def is_excused(order: Order) -> bool:
     """Tells whether an order needs no authentication: it has a proof, takes no card or has no shopper present."""
-    account, proof, standing = order.account, order.details.authentication, order.details.standing_instruction
+    account, standing = order.account, order.details.standing_instruction
     if not isinstance(account, CardAccount) or NATURES[order.payment_type] is not Nature.TAKES:
         return True
     if order.authentication is not None:
         return False
-    is_proven = account.cryptogram is not None or (proof is not None and proof.verification_id is not None)
-    return is_proven or (standing is not None and standing.is_by_merchant)
+    return is_proven(order) or (standing is not None and standing.is_by_merchant)
+
+
+def is_proven(order: Order) -> bool:
+    """Tells whether the shopper was authenticated elsewhere: by a wallet, or by the merchant's own 3-D Secure."""
+    account, proof = order.account, order.details.authentication
+    has_cryptogram = isinstance(account, CardAccount) and account.cryptogram is not None
+    return has_cryptogram or (proof is not None and proof.verification_id is not None)
+
+
+def demand_authentication(order: Order) -> Order:
+    """Returns an order that is authenticated although its merchant switched that off for it."""
+    if order.authentication is None:
+        return order
+    request = msgspec.structs.replace(order.authentication, is_unwanted=False)
+    return msgspec.structs.replace(order, authentication=request)
 
 
 def start_attempt(

@@ -7,6 +7,7 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.contract import follow_ups
+from tollgate.flows import reviews
 from tollgate.operations import charging, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.payments.chain import list_start_changes
@@ -41,6 +42,8 @@ async def run_recovery_task(app: App, job: jobs.Job) -> bool:
     if job.topic == RecoveryTask.EXPIRE:
         # No acquirer is asked, so this works without a configured address.
         return await expire_waiting(app, job, payment)
+    if job.topic == RecoveryTask.GIVE_BACK:
+        return await reviews.give_back(app, job, payment)
     if job.topic == RecoveryTask.COMPLETE:
         if payment.state is State.STARTED:
             await complete_overdue(app, payment)

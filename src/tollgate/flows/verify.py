@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending
-from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations, verify_users
+from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations, verify_reviews
 from tollgate.flows.verify_audit_log import check_audit_log
-from tollgate.flows.verify_chains import check_chains
+from tollgate.flows.verify_chains import check_chains, list_events
+from tollgate.flows.verify_users import check_users
 from tollgate.operations.idempotency import open_stored_answer
 from tollgate.operations.signing import has_signature
 from tollgate.operations.webhooks import make_webhook_owner
@@ -49,7 +50,7 @@ async def verify(
     await check_chains(audit)
     for table in TABLES:
         await auditing.check_table(audit, table)
-    await verify_users.check_users(audit)
+    await check_users(audit)
     await check_audit_log(audit)
     return report
 
@@ -107,7 +108,7 @@ def _may_announce(event: Event, payment: Payment) -> bool:
     if payment.state is State.STARTED or payment.completed_at is None:
         # The shopper is back, and the charge is on its way.
         return is_whole and was_open
-    if event.id == make_timed_id(payment.completed_at, payment.id):
+    if event.id in {each.id for each in list_events(payment)}:
         return True
     return is_whole and was_open and event.created_at <= payment.completed_at
 
@@ -190,6 +191,7 @@ TABLES = (
         check=check_announced,
     ),
     *verify_methods.TABLES,
+    *verify_reviews.TABLES,
     *verify_registrations.TABLES,
     *verify_checkouts.TABLES,
     auditing.Table(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tollgate.flows import auditing
+from tollgate.flows import auditing, verify_reviews
 from tollgate.flows.verify_checkouts import list_unnamed_payments
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.operations.signing import has_signature
@@ -22,7 +22,7 @@ from tollgate.store import opening
 from tollgate.store.database import Database
 from tollgate.store.events import Event
 from tollgate.store.instructions import Instruction
-from tollgate.store.payments import make_event
+from tollgate.store.payments import make_event, recall_before_review
 from tollgate.values import Instant, MerchantId
 from tollgate.vault.keyring import Keyring
 
@@ -56,6 +56,7 @@ class Evidence(msgspec.Struct, frozen=True):
     events: dict[str, Event]
     job_ids: set[str]
     instructions: dict[str, audited.AuditedRow[Instruction]]
+    reviews: verify_reviews.AuditedReviews
 
 
 async def check_chains(audit: auditing.Audit) -> None:
@@ -116,22 +117,33 @@ async def gather_evidence(
     line_ids = [entry.id for payment in payments for entry in list_entries(payment)]
     event_ids = [event.id for payment in payments for event in expect_events(rules, payment)]
     job_ids = [job_id for payment in payments for job_id in expect_jobs(payment)]
+    job_ids += [job_id for payment in payments for job_id in verify_reviews.list_job_ids(payment)]
+    reviewed_ids = [payment.id for payment in verify_reviews.list_reviewed(payments)]
     instructed_ids = [payment.id for payment in list_instructed(payments)]
     entries = await audited.ENTRIES.list_by_ids(database, merchant_id, line_ids)
     events = await audited.EVENTS.list_by_ids(database, merchant_id, event_ids)
+    reviews = await audited.REVIEWS.list_by_ids(database, merchant_id, reviewed_ids)
     instructions = await audited.INSTRUCTIONS.list_by_ids(database, merchant_id, instructed_ids)
     return Evidence(
         entries={entry.id: entry for entry in entries},
         events={event.id: event for event in events},
         job_ids=await audited.JOBS.list_ids(database, merchant_id, job_ids),
         instructions={instruction.id: instruction for instruction in instructions},
+        reviews={review.id: review for review in reviews},
     )
 
 
 def expect_events(rules: Rules, payment: Payment) -> list[Event]:
     if payment.state is State.STARTED or payment.completed_at is None or payment.completed_at < rules.events_kept_since:
         return []
-    return [make_event(payment)]
+    return list_events(payment)
+
+
+def list_events(payment: Payment) -> list[Event]:
+    """Lists the events of a completed payment that tell a result: of its completion, and of its review."""
+    completed = recall_before_review(payment)
+    told = [completed, payment] if completed is not payment else [payment]
+    return [make_event(each) for each in told]
 
 
 def expect_jobs(payment: Payment) -> list[str]:
@@ -164,6 +176,7 @@ def list_findings(
         if payment.id not in reversed_ids:
             findings += check_recovery_tasks(payment, evidence)
     findings += check_instructed(members, evidence.instructions)
+    findings += verify_reviews.check_reviewed(members, evidence.reviews, evidence.job_ids)
     if payment_rows and not any(payment_row.chain_id is None for payment_row in payment_rows):
         text = f"{key[1]}, the first payment of its chain, is gone or is the first one of none"
         findings += [make_finding(payment, Proof.CHAIN, text) for payment in members]

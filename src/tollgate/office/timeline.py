@@ -21,7 +21,7 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.routing import render_considered
 from tollgate.store import audit_log, deliveries, events, journal, payments
 from tollgate.store.journal import JournalRow
-from tollgate.values import Instant, make_timed_id
+from tollgate.values import Instant
 from tollgate.web.pages import showing
 
 
@@ -103,7 +103,7 @@ async def _list_events(visit: visits.Visit, payment: Payment) -> AsyncIterator[I
     )
     ids = {delivery.event_id for delivery in sent}
     if payment.completed_at is not None:
-        ids.add(make_timed_id(payment.completed_at, payment.id))
+        ids |= {payments.make_event(each).id for each in (payment, payments.recall_before_review(payment))}
     for event_id, found in (await events.list_payloads(app.database, merchant_id, sorted(ids))).items():
         event = found.event
         yield Item(at=event.created_at, kind="event", title=f"Event: {event.topic}", facts={"id": event.id})

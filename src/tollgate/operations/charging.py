@@ -12,7 +12,7 @@ from tollgate.catalog.results import is_technical
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.operations import idempotency, network_tokens, risk, signing
+from tollgate.operations import idempotency, network_tokens, risk, risk_answers, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
@@ -188,7 +188,12 @@ async def read_own_context(app: App, named: Payment) -> chain.ChainContext:
     if named.split:
         return await read_chain_context(app, named)
     first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
-    return chain.ChainContext(named=signing.trust(app, named), money_source=named, first=first)
+    return chain.ChainContext(
+        named=signing.trust(app, named),
+        money_source=named,
+        first=first,
+        is_under_review=await risk_answers.is_under_review(app, named),
+    )
 
 
 async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
@@ -201,7 +206,13 @@ async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
     if named.split:
         # What each seller has left is counted from all of them.
         members = {row.id: signing.trust(app, row) for row in rows}
-        return chain.ChainContext(named=named, money_source=money_source, first=first, members=members)
+        return chain.ChainContext(
+            named=named,
+            money_source=money_source,
+            first=first,
+            is_under_review=await risk_answers.is_under_review(app, named),
+            members=members,
+        )
     return chain.ChainContext(named=named, money_source=money_source, first=first)
 
 
@@ -260,6 +271,7 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
         closes=0,
         split=(),
         routing=(),
+        risk=None,
         mac=None,
         balance=UNTOUCHED,
         events=0,

@@ -63,6 +63,11 @@ class Judgement(msgspec.Struct, frozen=True):
         is_refused = self.finding is not None and self.finding.outcome is RiskOutcome.REFUSE
         return self.finding.code if self.finding is not None and is_refused else None
 
+    @property
+    def demands_step_up(self) -> bool:
+        """Tells whether the shopper has to be authenticated first."""
+        return self.finding is not None and self.finding.outcome is RiskOutcome.STEP_UP
+
 
 async def judge(app: App, order: Order, channel: Channel, payment_id: str, account_id: str | None) -> Judgement:
     """Judges an order before it is sent. From now on it counts for others, until `App.sightings` is told to settle it.

@@ -17,6 +17,7 @@ from tollgate.contract.registered import read_registration_link
 from tollgate.contract.standing import describe_initial
 from tollgate.operations.app import App
 from tollgate.operations.network_tokens import wants_token
+from tollgate.operations.risk_answers import choose_verdict
 from tollgate.payments.authentication import AuthenticationRow
 from tollgate.payments.checkout import PaymentLink
 from tollgate.payments.completion import Completion, complete, list_facts
@@ -104,7 +105,7 @@ def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
 def complete_answered(app: App, started: Payment, verdict: Verdict) -> tuple[Completion, Answer]:
     """Completes an attempt, and returns also the answer about it, which an event repeats."""
     app.activity.completions += 1
-    completion = complete(started, verdict, app.clock.now())
+    completion = complete(started, choose_verdict(app, started, verdict), app.clock.now())
     signed = sign(app, completion.payment)
     result, body = get_result(signed.result_code), render_answered(signed, app.envelope)
     url = None if is_pending(result.code) else find_notification_url(signed)

@@ -33,6 +33,7 @@ class Proof(StrEnum):
     IDEMPOTENCY_KEY = "idempotency key"
     AUTHENTICATION = "authentication"
     INSTRUCTION = "instruction"
+    REVIEW = "review"
     FILE = "file"
     REGISTRATION = "registration"
     SCHEDULE = "schedule"

@@ -72,6 +72,8 @@ class ChainContext(msgspec.Struct, frozen=True, kw_only=True):
     money_source: Payment
     """The payment whose money is moved: the one named, unless that one moved another's."""
     first: Payment
+    is_under_review: bool = False
+    """Somebody has yet to decide about the payment named."""
     members: Mapping[str, Payment] = {}
     """All payments of the chain by their ids, if the one named has a split, which later ones follow."""
 
@@ -107,6 +109,8 @@ def _find_misfit(request: FollowUpRequest, named: Payment, refusals: Refusals) -
 
 def _check_request(row: Following, context: ChainContext, terms: Terms, refusals: Refusals) -> str | None:
     balance = context.named.balance
+    if row.is_barred_by_review and context.is_under_review:
+        return codes.REFERENCE_PENDING
     if row.is_barred_by_dispute and context.money_source.balance.disputed:
         return refusals.disputed
     if terms.now >= get_end(row.until, context.named, terms):

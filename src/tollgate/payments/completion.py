@@ -22,6 +22,7 @@ from tollgate.payments.payment import (
     Verdict,
 )
 from tollgate.payments.registration import RegistrationChange
+from tollgate.payments.reviews import Review, open_review
 from tollgate.values import Instant, make_timed_id
 
 _UNRESOLVED = frozenset({State.UNRESOLVED})
@@ -40,6 +41,8 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """The change to the checkout that the payment was made for."""
     payload: bytes | None = None
     """The payment as its event shows it; None where nobody is told of it."""
+    review: Review | None = None
+    """The review that it opens."""
     notification_url: str | None = None
     """The address by which the merchant asked to be told of this result."""
 
@@ -64,6 +67,7 @@ def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
         recovery_task=move.recovery_task,
         balance_changes=balance_changes,
         checkout=find_checkout_end(completed, verdict.checkout_revision),
+        review=open_review(completed),
     )
 
 

@@ -59,6 +59,8 @@ class Following(msgspec.Struct, frozen=True, kw_only=True):
     releases_when_final: bool = False
     """`sequence=FINAL` also gives back what is left."""
     is_barred_by_dispute: bool = False
+    is_barred_by_review: bool = False
+    """It waits until somebody has decided about the payment named."""
     is_capped: bool = False
     """It may not be larger than the payment named, although it draws on nothing."""
     adds: bool = False
@@ -97,6 +99,7 @@ _ROWS = (
         is_counted=True,
         until=Until.EXPIRY,
         barred_by=Closure.CAPTURES,
+        is_barred_by_review=True,
         closes_when_final=_NO_MORE_CAPTURES,
         releases_when_final=True,
         net=1,
@@ -150,6 +153,7 @@ _ROWS = (
         is_counted=True,
         is_capped=True,
         barred_by=Closure.REBILLS,
+        is_barred_by_review=True,
         closes_when_final=Closure.REBILLS,
         is_barred_by_dispute=True,
         net=1,
@@ -163,6 +167,7 @@ _ROWS = (
         names=frozenset({"PA"}),
         until=Until.EXPIRY,
         barred_by=Closure.INCREMENTS,
+        is_barred_by_review=True,
         closes_when_final=Closure.INCREMENTS,
         adds=True,
         source=_SHOPPER,
@@ -174,6 +179,7 @@ _ROWS = (
         action=Action.RENEWAL,
         payment_type="PA",
         names=frozenset({"PA"}),
+        is_barred_by_review=True,
         source=_SHOPPER,
         target=_HELD,
         wire_word="renewal",
@@ -234,6 +240,9 @@ _ROWS = (
 )
 
 FOLLOWINGS: dict[Action, Following] = {row.action: row for row in _ROWS}
+
+GIVES_BACK = frozenset({Action.VOID, Action.REVERSAL, Action.REFUND})
+"""The follow-ups by which a merchant gives the shopper's money back."""
 
 INCREMENTAL_PRACTICE = "INCREMENTAL_AUTH"
 

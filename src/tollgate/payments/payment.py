@@ -104,6 +104,11 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
         return self.money.hundredths if self.payment_type in TAKEN and self.state is State.APPROVED else 0
 
     @property
+    def told_at(self) -> Instant | None:
+        """The time of its last event: its completion, or the decision of its review."""
+        return self.completed_at if self.risk is None else self.risk.decided_at or self.completed_at
+
+    @property
     def is_decided(self) -> bool:
         """Tells whether its result is known and only has to be written."""
         return self.state is State.STARTED and self.result_code != ""
@@ -219,6 +224,8 @@ class RecoveryTask(StrEnum):
     """The attempt ends because nobody continued it in time."""
     COMPLETE = "complete"
     """A payment whose process died is completed, after the first try to do so failed."""
+    GIVE_BACK = "give_back"
+    """The money of a payment that a review rejected goes back."""
 
 
 RECOVERY_DELAYS: dict[RecoveryTask, Instant] = {RecoveryTask.EXPIRE: LIMITS.challenge_lifetime}

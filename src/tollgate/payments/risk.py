@@ -52,6 +52,10 @@ class RiskFinding(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = ""
     """The result code of the rule that decided."""
     hits: tuple[Hit, ...] = ()
+    reviewed_code: str = ""
+    """The result code with which the review was opened; empty before somebody decided it."""
+    decided_at: Instant | None = None
+    """The time of that decision."""
 
 
 class Terms(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -141,7 +141,11 @@ class SimulatedAcquirer:
         if known is not None:
             # The same key is the same transaction: a repeat gets the first answer.
             return known
-        reply = self._decide(simulator_overrides.get(acquiring.FORCED_CODE, ""), own_response)
+        reply = msgspec.structs.replace(
+            self._decide(simulator_overrides.get(acquiring.FORCED_CODE, ""), own_response),
+            avs_response=simulator_overrides.get("simulatorAvs", ""),
+            cvv_response=simulator_overrides.get("simulatorCvv", ""),
+        )
         self._remember(key, reply)
         return reply
 

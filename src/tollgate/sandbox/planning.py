@@ -15,7 +15,9 @@ from tollgate.store import planned_outcomes
 from tollgate.wire import Wire
 
 EXPLICIT: Mapping[Partner, frozenset[str]] = {
-    Partner.ACQUIRER: frozenset({acquiring.FORCED_CODE, "simulatorDelay", "simulatorFault"}),
+    Partner.ACQUIRER: frozenset(
+        {acquiring.FORCED_CODE, "simulatorDelay", "simulatorFault", "simulatorAvs", "simulatorCvv"}
+    ),
     Partner.DIRECTORY_SERVER: frozenset({"3DS2_flow", "3DS2_enrolled"}),
 }
 """A request that has one of these overrides says itself what its messages meet, and uses up nothing that is planned."""

@@ -25,6 +25,7 @@ from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.jobs import Job
 from tollgate.store.payments import CHAIN
 from tollgate.store.payments import PAYMENTS as PAYMENT_ROWS
+from tollgate.store.reviews import REVIEWS as REVIEW_ROWS
 from tollgate.store.statements import Statement
 from tollgate.store.webhooks import WEBHOOKS as WEBHOOK_ROWS
 from tollgate.values import Instant, MerchantId
@@ -190,6 +191,7 @@ JOBS = _audit_raw(schema.jobs, Job)
 IDEMPOTENCY_RECORDS = _audit_raw(schema.idempotency_keys, IdempotencyRecord, key=["channel_id", "key", "merchant_id"])
 AUTHENTICATIONS = _audit_decoded(authentications.AUTHENTICATIONS)
 INSTRUCTIONS = _audit_decoded(instructions.INSTRUCTIONS)
+REVIEWS = _audit_decoded(REVIEW_ROWS)
 FILES = _audit_decoded(bank_files.BANK_FILES)
 REGISTRATIONS = AuditedTable(
     (*registrations.REGISTRATIONS.columns, *_sealed),
@@ -298,7 +300,7 @@ _announced = Statement(
     )
     .limit(ONE)
 )
-_walked = (PAYMENTS, ENTRIES, EVENTS, JOBS, IDEMPOTENCY_RECORDS, AUTHENTICATIONS, INSTRUCTIONS, FILES)
+_walked = (PAYMENTS, ENTRIES, EVENTS, JOBS, IDEMPOTENCY_RECORDS, AUTHENTICATIONS, INSTRUCTIONS, FILES, REVIEWS)
 _counts = {
     each.table.name: Statement(sa.select(sa.func.count()).select_from(each.table).where(*each.where))
     for each in (

@@ -13,6 +13,7 @@ from tollgate.payments import checkout, payment, registration
 from tollgate.payments.schedule import Schedule
 from tollgate.store import checkouts, database, hot, links, payments, registrations, schedules, schema, statements
 from tollgate.store.codec import LIMIT, UNREADABLE, Codec, T, bind, encode_json, is_among_ids, spread_ids
+from tollgate.store.reviews import wipe_note_writes
 from tollgate.values import MerchantId
 
 
@@ -69,7 +70,7 @@ _erase_schedule = schedules.SCHEDULES.update(schema.schedules.c.mac.is_(None), n
 
 def erase_payment_writes(seen: payment.Payment, erased: payment.Payment) -> list[statements.Write]:
     """The unit is undone where the payment or its chain was changed since it was read."""
-    return _erase_payment(seen, erased)
+    return [*_erase_payment(seen, erased), *wipe_note_writes(seen, rows=None)]
 
 
 async def erase_checkout(db: database.Database, merchant_id: MerchantId, checkout_id: str) -> None:

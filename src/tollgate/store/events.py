@@ -62,7 +62,7 @@ ANNOUNCEMENTS = Codec(announcements, Announcement)
 
 find_event = EVENTS.find
 find_announcement = ANNOUNCEMENTS.find
-_append_event = EVENTS.insert()
+insert_event_writes = EVENTS.insert()
 insert_announcement_writes = ANNOUNCEMENTS.insert(is_pending=ONE)
 purge_announcements = ANNOUNCEMENTS.purge_timed()
 
@@ -105,7 +105,7 @@ def append_event_writes(event: Event, channel_id: ChannelId) -> list[Write]:
         channel_id=channel_id,
         created_at=event.created_at,
     )
-    return [*_append_event(event), *insert_announcement_writes(announcement)]
+    return [*insert_event_writes(event), *insert_announcement_writes(announcement)]
 
 
 async def list_pending(db: Database, limit: int) -> list[Announced]:

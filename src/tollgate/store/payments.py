@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.completion import Completion, choose_event, find_entry_accounts, list_entries
@@ -20,6 +21,7 @@ from tollgate.store.events import Event
 from tollgate.store.idempotency import Answer, idempotency_writes
 from tollgate.store.jobs import Job, ensure_job_writes
 from tollgate.store.registrations import end_payment_writes
+from tollgate.store.reviews import close_review_writes, insert_review_writes
 from tollgate.store.schema import STARTED, ledger, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
@@ -158,7 +160,12 @@ def complete_payment(
     db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "completion"
 ) -> Awaitable[bool]:
     """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it."""
-    is_alone = completion.registration is None and completion.checkout is None and not _has_beside(completion.payment)
+    is_alone = (
+        completion.registration is None
+        and completion.checkout is None
+        and completion.review is None
+        and not _has_beside(completion.payment)
+    )
     if is_alone and completion.payment.chain_id is None:
         return db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
     return db.write(completion_writes(completion, answer), label=label)
@@ -178,6 +185,9 @@ def completion_writes(
     if payment.risk is not None:
         # The acquirer's answer may have changed it.
         moved += _set_risk(payment, payment)
+    if completion.review is not None:
+        moved += insert_review_writes(completion.review)
+    moved += close_review_writes(payment)
     if completion.registration is not None:
         moved += end_payment_writes(completion.registration)
     if completion.checkout is not None:
@@ -187,22 +197,40 @@ def completion_writes(
     return [result, *moved, *others]
 
 
+_decide = PAYMENTS.update(seen=["mac", "events"], new=["result_code", "risk", "mac", "events"])
+
+
+def decide_writes(seen: Payment, decided: Payment) -> list[Write]:
+    """Writes the result of a review; the unit is undone where the payment has changed since it was read."""
+    return _decide(seen, decided)
+
+
 def reopen_writes(waiting: Payment, deadline_at: Instant) -> list[Write]:
     """Puts what waited back into flight before its money message is sent: one of two who do so at once succeeds."""
     return _reopen(waiting, new_deadline_at=deadline_at)
 
 
 def make_event(payment: Payment) -> Event:
-    """Returns the event by which the completion of a payment is announced."""
-    completed_at = _get_completed_at(payment)
+    """Returns the event by which the last result of a payment is announced."""
+    told_at = payment.told_at or _get_completed_at(payment)
     return Event(
-        id=make_timed_id(completed_at, payment.id),
+        id=make_timed_id(told_at, payment.id),
         merchant_id=payment.merchant_id,
         subject_id=payment.id,
         topic=choose_event(payment),
-        created_at=completed_at,
+        created_at=told_at,
         result_code=payment.result_code,
         sequence=payment.events,
+    )
+
+
+def recall_before_review(payment: Payment) -> Payment:
+    """Returns a payment as it was completed, before its review was decided."""
+    if payment.risk is None or payment.risk.decided_at is None:
+        return payment
+    before = msgspec.structs.replace(payment.risk, reviewed_code="", decided_at=None)
+    return msgspec.structs.replace(
+        payment, result_code=payment.risk.reviewed_code, risk=before, events=payment.events - 1
     )
 
 

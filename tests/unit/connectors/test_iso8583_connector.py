@@ -92,8 +92,8 @@ def test_an_approval_tells_the_references_of_the_host() -> None:
         "ConnectorTxID3": "MCC0042",
         "CardholderInitiatedTransactionID": "MCC0042",
         "AcquirerResponse": "00",
-        "cvvResponse": "M",
-        "avsResponse": "Z",
+        "result.cvvResponse": "M",
+        "result.avsResponse": "Z",
     }
 
 

@@ -54,8 +54,8 @@ def test_references_and_checks_are_kept_as_details() -> None:
         "ConnectorTxID3": "MCC123",
         "CardholderInitiatedTransactionID": "MCC123",
         "AcquirerResponse": "succeeded",
-        "cvvResponse": "M",
-        "avsResponse": "Z",
+        "result.cvvResponse": "M",
+        "result.avsResponse": "Z",
     }
 
 
@@ -75,7 +75,7 @@ def test_checks_of_the_address_are_answered_by_one_letter(street: str, postcode:
 
     verdict = judge(intent("succeeded", latest_charge=charge(payment_method_details={"card": card})))
 
-    assert verdict.details.get("avsResponse") == letter
+    assert verdict.details.get("result.avsResponse") == letter
 
 
 def test_an_intent_that_is_being_processed_waits() -> None:

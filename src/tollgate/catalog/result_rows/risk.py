@@ -65,7 +65,6 @@ RISK = join_causes(
     Row("100.400.304", "The risk check cannot use what was sent."),
     Row("100.400.305", "The risk check cannot use this address abroad."),
     Row("100.400.306", "The risk check has doubts about the delivery address."),
-    Row("100.400.307", "Advice of the risk check: offer prepaid methods only."),
     Row("100.400.308", "Advice of the risk check: offer prepaid methods only, or end this checkout."),
     Row("100.400.309", "Advice of the risk check: have the new address confirmed, or offer prepaid methods only."),
     Row("100.400.310", "Advice of the risk check: have the bank details confirmed, or offer prepaid methods only."),
@@ -102,6 +101,10 @@ RISK = join_causes(
     Row("100.400.140", "A gatekeeper rule of the risk provider said no."),
     Cause(Origin.GATEWAY, "a risk rule of the kind `count` or `volume`"),
     Row("100.400.319", "The risk provider said no."),
+    Cause(Origin.GATEWAY, "a risk rule that demands 3-D Secure where nobody can be authenticated"),
+    Row(
+        "100.400.307", "The risk check wants the shopper authenticated, which is impossible here: offer other methods."
+    ),
     Cause(Origin.PARTNER, "the directory server or the issuer, in 3-D Secure"),
     Row("100.380.401", "The shopper did not pass the authentication."),
     Row("100.380.501", "The risk check did not finish in time."),

@@ -5,7 +5,7 @@ Which message follows an answer is decided in `charges` and `exchanges`.
 
 from typing import NamedTuple
 
-from tollgate.catalog import codes
+from tollgate.catalog import card_checks, codes
 from tollgate.connectors.acquiring import ADVICES as NETWORK_ADVICES
 from tollgate.connectors.acquiring import SILENT, UNLISTED, to_minor_units
 from tollgate.connectors.exchange import Original, WireReply
@@ -197,8 +197,8 @@ def describe_intent(intent: Intent) -> dict[str, str]:
         "ConnectorTxID3": card.network_transaction_id if card else None,
         "CardholderInitiatedTransactionID": card.network_transaction_id if card else None,
         "AcquirerResponse": intent.status,
-        "cvvResponse": _CVV_RESPONSES.get(checks.cvc_check or "") if checks else None,
-        "avsResponse": _choose_avs_response(checks) if checks else None,
+        card_checks.AVS_MEMBER: _choose_avs_response(checks) if checks else None,
+        card_checks.CVV_MEMBER: _CVV_RESPONSES.get(checks.cvc_check or "") if checks else None,
     }
     return {"ExtendedDescription": "", **{name: value for name, value in named.items() if value}}
 

@@ -154,7 +154,7 @@ class SimulatedHost:
         self._keep(self.ledger)
         if act is Act.LATE:
             await asyncio.sleep(rule.seconds)
-        answer = _answer(message, entry.response, entry)
+        answer = _answer(message, entry.response, entry, rule)
         match act:
             case Act.ACT_AND_DROP:
                 pass
@@ -185,13 +185,18 @@ class SimulatedHost:
                 connection.writer.write(codec.make_frame(body))
 
 
-def _answer(message: Message, response: str, entry: Entry | None = None) -> Message:
+def _answer(message: Message, response: str, entry: Entry | None = None, rule: Rule | None = None) -> Message:
     fields = {number: message.fields[number] for number in _ECHOED if number in message.fields}
     fields[39] = response
     if entry is not None and response == APPROVED:
         fields |= make_references(entry.key)
-        if Tag.CVV2 in message.tags:
-            fields[PRIVATE] = codec.render_tags({Tag.CVV2_RESULT: "M"})
+        tags: dict[str, str] = {}
+        if rule is not None and Tag.CVV2 in message.tags:
+            tags[Tag.CVV2_RESULT] = rule.cvv
+        if rule is not None and rule.avs:
+            tags[Tag.AVS_RESULT] = rule.avs
+        if tags:
+            fields[PRIVATE] = codec.render_tags(tags)
     return Message(codec.get_response_type(message.mti), fields)
 
 

@@ -53,6 +53,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The rule matches this number of messages, and then no more."""
     code: Annotated[str, msgspec.Meta(pattern="^[A-Z0-9]{2}$")] = "05"
     seconds: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 5.0
+    avs: Annotated[str, msgspec.Meta(pattern="^[A-Z]?$")] = ""
+    """The letter of an approval for the check of the address; empty for none."""
+    cvv: Annotated[str, msgspec.Meta(pattern="^[A-Z]$")] = "M"
+    """The letter of an approval for the check of the security code, if the request has one."""
 
     def matches(self, message: Message) -> bool:
         fields = message.fields
@@ -84,6 +88,8 @@ DEFAULT_RULES = (
     Rule(act=Act.CLOSE, mti=_FIRST, amount=10_106),
     Rule(act=Act.WRONG_AMOUNT, mti=_FIRST, amount=10_107),
     Rule(act=Act.ACT_AND_DROP, mti=_FIRST, amount=10_108),
+    Rule(act=Act.APPROVE, mti=_FIRST, amount=10_109, avs="N"),
+    Rule(act=Act.APPROVE, mti=_FIRST, amount=10_110, cvv="N"),
 )
 """Each act by an amount, so that a developer needs no file."""
 

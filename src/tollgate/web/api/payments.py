@@ -10,6 +10,8 @@ from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
 from tollgate.contract import accounts, answers, follow_ups, orders, registered, registrations
 from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.reviews import read_decision
+from tollgate.flows import reviews
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import look_up, look_up_registration, pay, show_registration
 from tollgate.operations.accounts import open_registration, open_wallet, refuse_exposed
@@ -21,6 +23,8 @@ from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_cha
 from tollgate.web.telemetry import count_payment
 
 _REPLAYED = ((b"idempotency-replayed", b"true"),)
+_BY_MERCHANT = "API"
+"""The one who decided, in the row of a review."""
 _KEY = re.compile(r"[\x21-\x7e]+")
 
 
@@ -114,6 +118,20 @@ async def read_payment(request: Request, caller: Caller, app: App) -> Reply:
         raise NotFound(results.get_result(codes.PAYMENT_UNKNOWN))
     registration = await show_registration(app, caller.merchant_id, subject_id)
     return reply_with(registrations.answer_registration(registration, app.envelope))
+
+
+@ROUTES.add("POST", "/v1/payments/{id}/review", "review_payment")
+async def review_payment(request: Request, caller: Caller, app: App) -> Reply:
+    """Decides about a payment under review: ACCEPT makes it a success, REJECT gives the money back."""
+    decided = await reviews.decide(
+        app,
+        caller.merchant_id,
+        request.names[0],
+        read_decision(request.pairs),
+        _BY_MERCHANT,
+        channel=get_channel(caller),
+    )
+    return reply_with(answers.answer_payment(decided, app.envelope))
 
 
 def read_key(request: Request, app: App, caller: Caller, path: str, fields: Fields) -> IdempotencyKey | None:

@@ -1,0 +1,71 @@
+"""Reviews: a person decides about a payment that was approved with a doubt. Decisions are written in `flows`."""
+
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+from tollgate.catalog import codes, results
+from tollgate.payments.payment import NATURES, Nature, Payment, State
+from tollgate.payments.risk import RiskFinding
+from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
+
+
+class ReviewState(IntEnum):
+    """The state of a review. The numbers are stored."""
+
+    OPEN = 0
+    ACCEPTED = 1
+    REJECTED = 2
+    CLOSED = 3
+    """The merchant gave money back before anybody decided."""
+
+
+class Decision(StrEnum):
+    ACCEPT = "ACCEPT"
+    REJECT = "REJECT"
+    """The payment is reversed, or refunded where that is too late."""
+
+
+ENDS = {Decision.ACCEPT: ReviewState.ACCEPTED, Decision.REJECT: ReviewState.REJECTED}
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True):
+    merchant_id: MerchantId
+    id: PaymentId
+    """The payment."""
+    channel_id: ChannelId
+    state: ReviewState = ReviewState.OPEN
+    opened_at: Instant
+    decided_at: Instant | None = None
+    decided_by: str = ""
+    note: str = ""
+
+
+def awaits_decision(payment: Payment) -> bool:
+    """Tells whether the result of a payment asks for a review; one that was closed without a decision says so too."""
+    return (
+        payment.state is State.APPROVED
+        and payment.chain_id is None
+        and NATURES[payment.payment_type] is Nature.TAKES
+        and results.awaits_decision(payment.result_code)
+    )
+
+
+def open_review(payment: Payment) -> Review | None:
+    """Returns the review that the completion of a payment opens, if it opens one."""
+    if payment.completed_at is None or not awaits_decision(payment):
+        return None
+    return Review(
+        merchant_id=payment.merchant_id, id=payment.id, channel_id=payment.channel_id, opened_at=payment.completed_at
+    )
+
+
+def decide(payment: Payment, decision: Decision, accepted_code: str, now: Instant) -> Payment:
+    """Returns a payment as a decision leaves it, to be signed again."""
+    # Two events of one payment have different times, because their ids are made of them.
+    decided_at = max(now, (payment.completed_at or 0) + 1)
+    finding = msgspec.structs.replace(
+        payment.risk or RiskFinding(), reviewed_code=payment.result_code, decided_at=decided_at
+    )
+    code = accepted_code if decision is Decision.ACCEPT else codes.REVIEW_REJECTED
+    return msgspec.structs.replace(payment, result_code=code, risk=finding, events=payment.events + 1)
