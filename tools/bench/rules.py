@@ -1,0 +1,78 @@
+"""Measures what risk rules cost a payment: a server with many active rules beside one that has none.
+
+Both get the same payments of many shoppers, so that velocities are counted as they are in a shop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from tools.bench.plan import Plan, Side
+from tools.bench.subject import ORDER, Subject
+from tools.bench.wrk import send_load
+
+CONNECTIONS = 64
+RULES = 200
+SHOPPERS = 2_000
+TURNS = 3
+"""Each round has so many short turns of each server, so that other work on the machine hits both alike."""
+
+
+@dataclass
+class RulesResult:
+    without: list[float] = field(default_factory=list)
+    """Payments a second without a rule, in each turn."""
+    ruled: list[float] = field(default_factory=list)
+    """Payments a second with the rules."""
+    sightings: int = 0
+
+    @property
+    def costs(self) -> list[float]:
+        """Lists the time of a payment with rules in each turn, as a multiple of one without."""
+        return [without / ruled for without, ruled in zip(self.without, self.ruled, strict=True)]
+
+    @property
+    def undisturbed_cost(self) -> float:
+        return max(self.without) / max(self.ruled)
+
+
+def measure_rules(side: Side, folder: Path, plan: Plan, tell: Callable[[str], None]) -> RulesResult:
+    result = RulesResult()
+    with ExitStack() as stack:
+        subjects = [Subject(folder / name, side.create_database()) for name in ("unruled", "ruled")]
+        for subject in subjects:
+            stack.callback(subject.stop)
+            subject.start()
+        _add_rules(subjects[1])
+        orders = list_orders()
+        calls = [(subject.make_call(orders), rates) for subject, rates in zip(subjects, (result.without, result.ruled))]
+        for number in range(plan.rounds * TURNS + 1):
+            for call, rates in calls if number % 2 else reversed(calls):
+                load = send_load(call, CONNECTIONS, plan.seconds)
+                # The first turn warms both up.
+                rates.extend([load.per_second] if number else [])
+    tell(f"{side.name}: with {RULES} rules a payment takes {median(result.costs):.2f} of its time without")
+    return result
+
+
+def list_orders() -> list[Mapping[str, str]]:
+    """Lists an order of each shopper; every tenth shares the address of another."""
+    return [
+        {
+            **ORDER,
+            "card.number": _add_check_digit(f"42000000{number:07d}"),
+            "customer.email": f"shopper{number}@example.com",
+            "customer.ip": f"10.{number % 10}.{number // 10 % 256}.{number // 2560}",
+        }
+        for number in range(SHOPPERS)
+    ]
+
+
+def _add_check_digit(digits: str) -> str:
+    doubled = [int(digit) * (1 if place % 2 else 2) for place, digit in enumerate(reversed(digits))]
+    return f"{digits}{-sum(value // 10 + value % 10 for value in doubled) % 10}"
