@@ -1,8 +1,14 @@
 """Risk: what rules say about a payment. The facts are gathered, and the outcome carried out, in `operations`."""
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
+
+from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, TOTALS, Attribute
+from tollgate.values import SECOND, Instant, MerchantId, Money
 
 
 class RiskOutcome(StrEnum):
@@ -14,6 +20,16 @@ class RiskOutcome(StrEnum):
     REVIEW = "review"
     """A person decides; the money is kept until then."""
     REFUSE = "refuse"
+
+
+SEVERITY = {outcome: place for place, outcome in enumerate(RiskOutcome)}
+
+
+class RuleMode(StrEnum):
+    SHADOW = "shadow"
+    """It is evaluated and noted, and changes nothing."""
+    ACTIVE = "active"
+    OFF = "off"
 
 
 class Hit(msgspec.Struct, frozen=True, array_like=True):
@@ -36,3 +52,383 @@ class RiskFinding(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = ""
     """The result code of the rule that decided."""
     hits: tuple[Hit, ...] = ()
+
+
+class Terms(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The terms of a rule; which of them it has depends on its kind."""
+
+    attribute: Attribute | None = None
+    window_s: int = 0
+    count: int = 0
+    amount: int = 0
+    currency: str = ""
+    countries: tuple[str, ...] = ()
+    compared: str = ""
+    answers: tuple[str, ...] = ()
+    score: int = 0
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One version of a rule; the newest counts, and none is ever changed."""
+
+    merchant_id: MerchantId
+    id: str
+    version: int = 1
+    channel_id: str = ""
+    """The channel whose payments it judges; empty for all of the merchant."""
+    name: str
+    kind: str
+    """The name of a row of `catalog/risk_rows.py`."""
+    terms: Terms = Terms()
+    mode: RuleMode = RuleMode.SHADOW
+    outcome: RiskOutcome
+    code: str = ""
+    """The result code that it raises; empty for an outcome that raises none."""
+    points: int = 0
+    created_at: Instant
+    created_by: str
+
+
+class ListName(StrEnum):
+    BLOCK = "block"
+    ALLOW = "allow"
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A value on the block list or the allow list."""
+
+    merchant_id: MerchantId
+    id: str
+    list: ListName
+    attribute: Attribute
+    value_hash: bytes
+    shown: str
+    """The value with most of it hidden."""
+    ends_at: Instant | None = None
+    """The time from which it does not count any more."""
+    note: str = ""
+    created_at: Instant
+    created_by: str
+
+
+class Sighting(NamedTuple):
+    """One payment that was seen with one value."""
+
+    at: Instant
+    payment_id: str
+    amount: int
+    currency: str
+    other: bytes | None = None
+    """The other value of a pair."""
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is known about a payment before it is sent; the values are keyed hashes."""
+
+    at: Instant
+    payment_id: str
+    channel_id: str
+    money: Money
+    payment_type: str
+    brand: str = ""
+    bin: str = ""
+    bin_country: str = ""
+    billing_country: str = ""
+    ip_country: str = ""
+    """Countries have two letters; an unknown one is empty."""
+    is_proxy: bool = False
+    is_other_holder: bool = False
+    """The holder of the card has another name than the customer."""
+    values: Mapping[Attribute, bytes] = {}
+    """The key of each value, by which its sightings are found; the pairs and other derived attributes too."""
+    others: Mapping[Attribute, bytes] = {}
+    """The other value of each pair."""
+    listed: tuple[tuple[Attribute, bytes], ...] = ()
+    """The values as the lists name them."""
+    avs: str = ""
+    cvv: str = ""
+    """The answers of the acquirer, which are known after an approval."""
+
+
+class Velocity(msgspec.Struct, frozen=True):
+    count: int = 0
+    total: int = 0
+
+
+class Velocities:
+    """The earlier payments with the values of one payment, in the order of their time."""
+
+    __slots__ = ("_at", "_seen", "_times", "totals")
+
+    def __init__(
+        self,
+        at: Instant,
+        seen: Mapping[Attribute, Sequence[Sighting]],
+        totals: Mapping[tuple[Attribute, int, str], Velocity] = {},
+    ) -> None:
+        """totals: by attribute, window and currency, for attributes that all payments share; "" is any currency."""
+        self._at = at
+        self._seen = {attribute: sorted(rows) for attribute, rows in seen.items() if rows}
+        self._times = {attribute: [row.at for row in rows] for attribute, rows in self._seen.items()}
+        self.totals = totals
+
+    def list_within(self, attribute: Attribute, window_s: int) -> Sequence[Sighting]:
+        rows = self._seen.get(attribute)
+        if rows is None:
+            return ()
+        return rows[bisect_left(self._times[attribute], begin_window(self._at, attribute, window_s)) :]
+
+    def has_any(self, attribute: Attribute) -> bool:
+        return attribute in self._seen or attribute in TOTALS
+
+    def count(self, attribute: Attribute, window_s: int) -> int:
+        if attribute in TOTALS:
+            return self.totals.get((attribute, window_s, ""), Velocity()).count
+        return len(self.list_within(attribute, window_s))
+
+    def add_up(self, attribute: Attribute, window_s: int, currency: str) -> int:
+        if attribute in TOTALS:
+            return self.totals.get((attribute, window_s, currency), Velocity()).total
+        return sum(row.amount for row in self.list_within(attribute, window_s) if row.currency == currency)
+
+    def count_others(self, attribute: Attribute, window_s: int, own: bytes) -> int:
+        """Counts the different values that came with one, with that of the payment itself."""
+        return len({row.other for row in self.list_within(attribute, window_s)} | {own})
+
+
+NO_VELOCITIES = Velocities(0, {})
+MINUTE_S = 60
+
+
+def begin_window(at: Instant, attribute: Attribute, window_s: int) -> Instant:
+    """Returns the first instant that counts. Totals are kept by the minute, so their windows begin with a full one."""
+    begin = at - window_s * SECOND
+    return begin - begin % (MINUTE_S * SECOND) if attribute in TOTALS else begin
+
+
+class _Ladder(msgspec.Struct, frozen=True):
+    """Rules that differ in their limit only, the lowest first: a value hits all whose limit it exceeds."""
+
+    limits: tuple[int, ...]
+    rules: tuple[Rule, ...]
+
+    def list_exceeded(self, value: int) -> tuple[Rule, ...]:
+        return self.rules[: bisect_left(self.limits, value)]
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """The rules that ask the same of the same attribute, by window and currency."""
+
+    kind: str
+    attribute: Attribute
+    least: int
+    """The lowest limit: without an earlier payment, nothing above it means no hit whatever the window is."""
+    ladders: tuple[tuple[int, str, _Ladder], ...]
+
+
+class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules of a channel that are not off, grouped so that many alike cost as much as one."""
+
+    groups: tuple[_Group, ...] = ()
+    amounts: Mapping[str, _Ladder] = {}
+    plain: tuple[Rule, ...] = ()
+    """Rules that look at the facts only."""
+    scores: tuple[Rule, ...] = ()
+    answers: tuple[Rule, ...] = ()
+    """The rules that wait for the acquirer's answer."""
+    attributes: frozenset[Attribute] = frozenset()
+    """The attributes whose values rules look at."""
+    windows_s: Mapping[Attribute, int] = {}
+    """The longest window of each attribute whose sightings are needed."""
+    totals: tuple[tuple[Attribute, int, str], ...] = ()
+    """The totals that are needed: attribute, window and currency; "" is any currency."""
+    block: Mapping[tuple[Attribute, bytes], Entry] = {}
+    allow: Mapping[tuple[Attribute, bytes], Entry] = {}
+    listed: frozenset[Attribute] = frozenset()
+    """The attributes that a list names."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Tells whether nothing is to be judged before a payment is sent."""
+        return not (self.groups or self.amounts or self.plain or self.block or self.allow)
+
+
+NO_RULES = CompiledRules()
+_BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
+_ANSWERS = ("avs", "cvv")
+
+
+def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> CompiledRules:
+    """Groups the rules that count for a channel: the newest versions, in the order in which they decide."""
+    found = [rule for rule in rules if rule.mode is not RuleMode.OFF]
+    counting = [rule for rule in found if rule.kind in _BY_WINDOW]
+    windows_s: dict[Attribute, int] = {}
+    for rule in counting:
+        if (attribute := rule.terms.attribute) is not None:
+            windows_s[attribute] = max(windows_s.get(attribute, 0), rule.terms.window_s)
+    groups = tuple(_make_groups(counting))
+    entries = list(entries)
+    return CompiledRules(
+        groups=groups,
+        amounts={
+            currency: _make_ladder([r for r in found if r.kind == "amount" and r.terms.currency == currency])
+            for currency in {rule.terms.currency for rule in found if rule.kind == "amount"}
+        },
+        plain=tuple(rule for rule in found if rule.kind in _PLAIN),
+        scores=tuple(sorted((r for r in found if r.kind == "score"), key=lambda rule: rule.terms.score)),
+        answers=tuple(rule for rule in found if rule.kind in _ANSWERS),
+        attributes=frozenset(rule.terms.attribute for rule in found if rule.terms.attribute is not None),
+        windows_s=windows_s,
+        totals=tuple(
+            (group.attribute, window_s, currency)
+            for group in groups
+            if group.attribute in TOTALS
+            for window_s, currency, _ in group.ladders
+        ),
+        block={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.BLOCK},
+        allow={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.ALLOW},
+        listed=frozenset(each.attribute for each in entries),
+    )
+
+
+def _make_groups(rules: Iterable[Rule]) -> Iterable[_Group]:
+    found: dict[tuple[str, Attribute], dict[tuple[int, str], list[Rule]]] = {}
+    for rule in rules:
+        terms = rule.terms
+        if terms.attribute is not None:
+            alike = found.setdefault((rule.kind, terms.attribute), {})
+            alike.setdefault((terms.window_s, terms.currency), []).append(rule)
+    for (kind, attribute), alike in found.items():
+        ladders = tuple((*key, _make_ladder(some)) for key, some in alike.items())
+        yield _Group(kind, attribute, min(ladder.limits[0] for *_, ladder in ladders), ladders)
+
+
+def _make_ladder(rules: Sequence[Rule]) -> _Ladder:
+    ordered = sorted(rules, key=_get_limit)
+    return _Ladder(tuple(_get_limit(rule) for rule in ordered), tuple(ordered))
+
+
+def _get_limit(rule: Rule) -> int:
+    """Returns the number above which a rule is hit."""
+    if rule.kind == "wrong_tries":
+        # The payment that is judged is no wrong try yet, so the limit is reached by the earlier ones alone.
+        return rule.terms.count - 1
+    return rule.terms.amount if rule.kind in ("volume", "amount", "first_time") else rule.terms.count
+
+
+def evaluate(rules: CompiledRules, facts: Facts, velocities: Velocities) -> RiskFinding:
+    """Judges a payment before it is sent. A rule in shadow is noted and counts for nothing.
+
+    A value on the block list refuses whatever the rules say; one on the allow list lets none of them decide.
+    """
+    blocked = _find_entry(rules.block, facts)
+    is_allowed = blocked is None and _find_entry(rules.allow, facts) is not None
+    hit = [rule for group in rules.groups for rule in _list_hit(group, facts, velocities)]
+    if (ladder := rules.amounts.get(facts.money.currency)) is not None:
+        hit += ladder.list_exceeded(facts.money.hundredths)
+    hit += [rule for rule in rules.plain if _PLAIN[rule.kind](rule.terms, facts)]
+    finding = _conclude(rules, RiskFinding(), hit, is_allowed=is_allowed)
+    if blocked is None:
+        return finding
+    refusal = Hit(blocked.id, 0, RiskOutcome.REFUSE, 0)
+    code = BLOCK_CODES[blocked.attribute]
+    return msgspec.structs.replace(finding, outcome=RiskOutcome.REFUSE, code=code, hits=(refusal, *finding.hits))
+
+
+def evaluate_answers(rules: CompiledRules, before: RiskFinding | None, avs: str, cvv: str) -> RiskFinding | None:
+    """Judges an approval by the acquirer's answers; returns the finding of both moments, or None if none was hit."""
+    answered = {"avs": avs, "cvv": cvv}
+    hit = [rule for rule in rules.answers if answered[rule.kind] and answered[rule.kind] in rule.terms.answers]
+    return _conclude(rules, before or RiskFinding(), hit) if hit else before
+
+
+def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) -> Entry | None:
+    if not entries:
+        return None
+    found = (entries.get(each) for each in facts.listed)
+    return next((each for each in found if each and (each.ends_at is None or facts.at < each.ends_at)), None)
+
+
+def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]:
+    attribute = group.attribute
+    if attribute not in facts.values or (attribute in PAIRS and attribute not in facts.others):
+        return []
+    currency, own = facts.money.currency, facts.money.hundredths
+    if group.kind == "first_time":
+        return [
+            rule
+            for window_s, of, ladder in group.ladders
+            if of == currency and own > ladder.limits[0] and not velocities.count(attribute, window_s)
+            for rule in ladder.list_exceeded(own)
+        ]
+    value = own if group.kind == "volume" else 1
+    if not velocities.has_any(attribute) and value <= group.least:
+        return []
+    hit: list[Rule] = []
+    for window_s, of, ladder in group.ladders:
+        if of and of != currency:
+            continue
+        hit += ladder.list_exceeded(_measure(group, facts, velocities, window_s))
+    return hit
+
+
+def _measure(group: _Group, facts: Facts, velocities: Velocities, window_s: int) -> int:
+    attribute = group.attribute
+    match group.kind:
+        case "volume":
+            return velocities.add_up(attribute, window_s, facts.money.currency) + facts.money.hundredths
+        case "distinct":
+            return velocities.count_others(attribute, window_s, facts.others[attribute])
+        case "count":
+            return velocities.count(attribute, window_s) + 1
+        case _:
+            return velocities.count(attribute, window_s)
+
+
+def _conclude(
+    rules: CompiledRules, before: RiskFinding, hit: Iterable[Rule], *, is_allowed: bool = False
+) -> RiskFinding:
+    """Adds hits to a finding, and then those of the rules that look at the score."""
+    found = list(hit)
+    if not found:
+        return before
+    score = before.score
+    if not is_allowed:
+        score = min(100, score + sum(rule.points for rule in found if rule.mode is RuleMode.ACTIVE))
+        known = {each.rule_id for each in before.hits}
+        reached = bisect_right([rule.terms.score for rule in rules.scores], score)
+        found += [rule for rule in rules.scores[:reached] if rule.id not in known]
+    outcome, code = before.outcome, before.code
+    for rule in found:
+        if rule.mode is RuleMode.ACTIVE and not is_allowed and SEVERITY[rule.outcome] > SEVERITY[outcome]:
+            outcome, code = rule.outcome, rule.code
+    hits = [
+        Hit(rule.id, rule.version, rule.outcome, rule.points, is_allowed or rule.mode is RuleMode.SHADOW)
+        for rule in found
+    ]
+    return RiskFinding(score, outcome, code, (*before.hits, *hits))
+
+
+def _is_mismatch(terms: Terms, facts: Facts) -> bool:
+    known = {"bin": facts.bin_country, "billing": facts.billing_country, "ip": facts.ip_country}
+    one, _, other = terms.compared.partition("-")
+    return bool(known[one] and known[other]) and known[one] != known[other]
+
+
+def _is_unserved(terms: Terms, facts: Facts) -> bool:
+    country = facts.billing_country or facts.bin_country
+    return bool(country) and country not in terms.countries
+
+
+def _is_missing(terms: Terms, facts: Facts) -> bool:
+    return terms.attribute is not None and terms.attribute not in facts.values
+
+
+_PLAIN: Mapping[str, Callable[[Terms, Facts], bool]] = {
+    "country_mismatch": _is_mismatch,
+    "country_served": _is_unserved,
+    "missing": _is_missing,
+    "proxy": lambda _terms, facts: facts.is_proxy,
+    "holder": lambda _terms, facts: facts.is_other_holder,
+}
+"""The kinds of rules that look at the facts only."""
