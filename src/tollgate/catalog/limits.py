@@ -226,6 +226,8 @@ class Limits:
     search_candidates_max: int = 1000
     """The number of payments that one page of a search looks at before it asks whether to look further back."""
     search_batch: int = 200
+    history_page: int = 200
+    """The number of payments that are read at once by what walks all payments of a merchant in their order."""
     index_batch: int = 100
     """The number of events that are indexed in one commit."""
     index_delay: Instant = MINUTE
