@@ -127,6 +127,8 @@ class Limits:
 
     card_ranges_lifetime: Instant = HOUR
     card_ranges_pause: Instant = MINUTE
+    countries_cached_max: int = 20_000
+    """The number of addresses, and of card ranges, whose countries a process has in memory."""
 
     # Durable work.
     job_batch: int = 100

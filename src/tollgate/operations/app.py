@@ -14,7 +14,7 @@ from tollgate.catalog.rule import Situation
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange
 from tollgate.contract.answers import Envelope
-from tollgate.operations.caches import CardRangeCache, MerchantCache
+from tollgate.operations.caches import CardRangeCache, CountryCache, MerchantCache
 from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
 from tollgate.payments.checkout import Script
@@ -86,6 +86,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """Answers like an acquirer; exists on a test host only."""
     ranges: CardRangeCache = msgspec.field(default_factory=CardRangeCache)
     """The cards that take part in 3-D Secure."""
+    countries: CountryCache = msgspec.field(default_factory=CountryCache)
+    """The countries of addresses and cards, as imported."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: Throttle = THROTTLES["read_checkout"]

@@ -1,5 +1,6 @@
-"""Merchants and card ranges in memory. What is in the store is read here and never written."""
+"""Merchants, card ranges and countries in memory. What is in the store is read here and never written."""
 
+import ipaddress
 from collections.abc import Callable, Iterable, Mapping
 from hmac import compare_digest
 from typing import TypeVar
@@ -16,6 +17,7 @@ from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
 from tollgate.payments.dispatching import DispatchRow
 from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, FurtherAccount, Merchant, ThreeDsTerms
 from tollgate.payments.webhooks import KEEPING, Webhook
+from tollgate.store import geography
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
 from tollgate.store.webhooks import list_all_webhooks
@@ -218,3 +220,69 @@ class CardRangeCache:
         if ranges is None:
             return _Ranges(known.ranges if known else None, wall_now + LIMITS.card_ranges_pause)
         return _Ranges(ranges, wall_now + LIMITS.card_ranges_lifetime)
+
+
+class IpPlace(msgspec.Struct, frozen=True):
+    """The part of an imported range that payments need."""
+
+    country: str
+    """Two letters; "" where it is not known."""
+    is_proxy: bool
+
+
+_Found = TypeVar("_Found", IpPlace, str)
+
+
+class CountryCache:
+    """The countries of the addresses and cards that were looked up last; every process has its own."""
+
+    def __init__(self) -> None:
+        self._editions = (0, 0)
+        self._places: dict[str, IpPlace | None] = {}
+        self._countries: dict[str, str | None] = {}
+
+    async def refresh(self, database: Database) -> None:
+        """Forgets everything if a file was imported since."""
+        editions = (
+            await geography.IP_RANGES.get_current(database),
+            await geography.BIN_COUNTRIES.get_current(database),
+        )
+        if editions != self._editions:
+            self._editions, self._places, self._countries = editions, {}, {}
+
+    async def find_ip_place(self, database: Database, ip: str) -> IpPlace | None:
+        if not self._editions[0]:
+            return None
+        known = self._places
+        if ip not in known:
+            address = find_address_bytes(ip)
+            found = None if address is None else await geography.find_ip_range(database, address)
+            return _remember(known, ip, None if found is None else IpPlace(found.country, found.is_proxy))
+        return _remember(known, ip, known[ip])
+
+    async def find_bin_country(self, database: Database, digits: str) -> str | None:
+        if not self._editions[1]:
+            return None
+        known, digits = self._countries, digits[: geography.BIN_LENGTHS[0]]
+        if digits not in known:
+            found = await geography.find_bin_country(database, digits)
+            return _remember(known, digits, None if found is None else found.country)
+        return _remember(known, digits, known[digits])
+
+
+def _remember(known: dict[str, _Found | None], name: str, found: _Found | None) -> _Found | None:
+    """Puts an entry last, and drops the first one if there are too many."""
+    known.pop(name, None)
+    if len(known) >= LIMITS.countries_cached_max:
+        del known[next(iter(known))]
+    known[name] = found
+    return found
+
+
+def find_address_bytes(text: str) -> bytes | None:
+    """Returns the sixteen bytes of an address, an IPv4 address as IPv6 has it; None for what is no address."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return bytes(10) + b"\xff\xff" + address.packed if address.version == 4 else address.packed

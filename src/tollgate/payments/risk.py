@@ -3,12 +3,12 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 import msgspec
 
 from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, TOTALS, Attribute
-from tollgate.values import SECOND, Instant, MerchantId, Money
+from tollgate.payments.velocities import Velocities
+from tollgate.values import Instant, MerchantId, Money
 
 
 class RiskOutcome(StrEnum):
@@ -111,17 +111,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     created_by: str
 
 
-class Sighting(NamedTuple):
-    """One payment that was seen with one value."""
-
-    at: Instant
-    payment_id: str
-    amount: int
-    currency: str
-    other: bytes | None = None
-    """The other value of a pair."""
-
-
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known about a payment before it is sent; the values are keyed hashes."""
 
@@ -148,62 +137,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     avs: str = ""
     cvv: str = ""
     """The answers of the acquirer, which are known after an approval."""
-
-
-class Velocity(msgspec.Struct, frozen=True):
-    count: int = 0
-    total: int = 0
-
-
-class Velocities:
-    """The earlier payments with the values of one payment, in the order of their time."""
-
-    __slots__ = ("_at", "_seen", "_times", "totals")
-
-    def __init__(
-        self,
-        at: Instant,
-        seen: Mapping[Attribute, Sequence[Sighting]],
-        totals: Mapping[tuple[Attribute, int, str], Velocity] = {},
-    ) -> None:
-        """totals: by attribute, window and currency, for attributes that all payments share; "" is any currency."""
-        self._at = at
-        self._seen = {attribute: sorted(rows) for attribute, rows in seen.items() if rows}
-        self._times = {attribute: [row.at for row in rows] for attribute, rows in self._seen.items()}
-        self.totals = totals
-
-    def list_within(self, attribute: Attribute, window_s: int) -> Sequence[Sighting]:
-        rows = self._seen.get(attribute)
-        if rows is None:
-            return ()
-        return rows[bisect_left(self._times[attribute], begin_window(self._at, attribute, window_s)) :]
-
-    def has_any(self, attribute: Attribute) -> bool:
-        return attribute in self._seen or attribute in TOTALS
-
-    def count(self, attribute: Attribute, window_s: int) -> int:
-        if attribute in TOTALS:
-            return self.totals.get((attribute, window_s, ""), Velocity()).count
-        return len(self.list_within(attribute, window_s))
-
-    def add_up(self, attribute: Attribute, window_s: int, currency: str) -> int:
-        if attribute in TOTALS:
-            return self.totals.get((attribute, window_s, currency), Velocity()).total
-        return sum(row.amount for row in self.list_within(attribute, window_s) if row.currency == currency)
-
-    def count_others(self, attribute: Attribute, window_s: int, own: bytes) -> int:
-        """Counts the different values that came with one, with that of the payment itself."""
-        return len({row.other for row in self.list_within(attribute, window_s)} | {own})
-
-
-NO_VELOCITIES = Velocities(0, {})
-MINUTE_S = 60
-
-
-def begin_window(at: Instant, attribute: Attribute, window_s: int) -> Instant:
-    """Returns the first instant that counts. Totals are kept by the minute, so their windows begin with a full one."""
-    begin = at - window_s * SECOND
-    return begin - begin % (MINUTE_S * SECOND) if attribute in TOTALS else begin
 
 
 class _Ladder(msgspec.Struct, frozen=True):
@@ -246,6 +179,8 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     allow: Mapping[tuple[Attribute, bytes], Entry] = {}
     listed: frozenset[Attribute] = frozenset()
     """The attributes that a list names."""
+    needs_places: bool = False
+    """Some rule or entry asks for the country of the card or of the IP address."""
 
     @property
     def is_idle(self) -> bool:
@@ -256,6 +191,7 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
 NO_RULES = CompiledRules()
 _BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
 _ANSWERS = ("avs", "cvv")
+_PLACED = ("country_mismatch", "country_served", "proxy")
 
 
 def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> CompiledRules:
@@ -288,6 +224,8 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
         block={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.BLOCK},
         allow={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.ALLOW},
         listed=frozenset(each.attribute for each in entries),
+        needs_places=any(rule.kind in _PLACED for rule in found)
+        or any(each.attribute is Attribute.COUNTRY for each in entries),
     )
 
 

@@ -32,6 +32,9 @@ UNSAVED = {
     schema.saved_views: "they belong to users",
     schema.audit_log: "nothing is taken back from the audit log",
     schema.delivery_workers: "they are heartbeats of running processes",
+    schema.recent_declines: "they are what running processes tell each other",
+    schema.ip_ranges: "an imported file belongs to the host",
+    schema.bin_countries: "an imported file belongs to the host",
 }
 """The tables that a snapshot neither has nor changes, and why."""
 
@@ -63,6 +66,8 @@ SETTINGS = (
     SettingRow("webhook_secrets_unseen.", False, "a secret that was shown once is not shown again"),
     SettingRow("sealed/erasure/", False, "it names a person, and whoever ordered the erasure still wants it"),
     SettingRow("base_url", False, "the address belongs to the process that serves"),
+    SettingRow("geoip.", False, "an imported file belongs to the host"),
+    SettingRow("bins.", False, "an imported file belongs to the host"),
     SettingRow("write_check", False, "the check belongs to the store"),
     SettingRow("clock_offset", True, "payments are timed by it"),
     SettingRow(search_index.CURSOR, True, "it says how far the terms and tallies of the snapshot go"),

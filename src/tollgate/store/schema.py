@@ -342,6 +342,8 @@ recent_declines = _make_table(
 
 ip_ranges = _make_table(
     "ip_ranges",
+    # The import that it came with; a setting names the one that counts.
+    sa.Column("edition", WHOLE, primary_key=True),
     # Sixteen bytes each; IPv4 addresses as IPv6 has them.
     sa.Column("first", BYTES, primary_key=True),
     sa.Column("last", BYTES, nullable=False),
@@ -352,6 +354,7 @@ ip_ranges = _make_table(
 
 bin_countries = _make_table(
     "bin_countries",
+    sa.Column("edition", WHOLE, primary_key=True),
     sa.Column("bin", TEXT, primary_key=True),
     sa.Column("country", TEXT, nullable=False),
     sqlite_with_rowid=False,

@@ -2,6 +2,7 @@
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
+from tollgate.operations import geography
 from tollgate.store import checkouts, events, idempotency, inboxes, links, merchants, simulated_sessions, users
 from tollgate.store import deliveries as store_deliveries
 from tollgate.store import journal as store_journal
@@ -37,6 +38,7 @@ _WALL_REMOVALS = (
 
 WORKERS = (
     Worker(name="merchants", every_s=0.5, run=upkeep.follow_merchants),
+    Worker(name="imported countries", every_s=1.0, run=geography.follow_imports),
     Worker(name="clock", every_s=1.0, run=upkeep.follow_clock),
     Worker(name="keys", every_s=1.0, run=upkeep.follow_keys),
     Worker(name="recover", every_s=1.0, run=jobs.recover_payments),

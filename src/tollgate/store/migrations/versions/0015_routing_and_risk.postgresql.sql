@@ -113,15 +113,17 @@ CREATE TABLE recent_declines (
 );
 
 CREATE TABLE ip_ranges (
+    edition BIGINT NOT NULL,
     first BYTEA NOT NULL,
     last BYTEA NOT NULL,
     country TEXT NOT NULL,
     is_proxy SMALLINT NOT NULL,
-    PRIMARY KEY (first)
+    PRIMARY KEY (edition, first)
 );
 
 CREATE TABLE bin_countries (
+    edition BIGINT NOT NULL,
     bin TEXT NOT NULL,
     country TEXT NOT NULL,
-    PRIMARY KEY (bin)
+    PRIMARY KEY (edition, bin)
 );

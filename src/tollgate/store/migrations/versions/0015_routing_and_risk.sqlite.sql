@@ -123,19 +123,21 @@ CREATE TABLE recent_declines (
  STRICT;
 
 CREATE TABLE ip_ranges (
+    edition INTEGER NOT NULL,
     first BLOB NOT NULL,
     last BLOB NOT NULL,
     country TEXT NOT NULL,
     is_proxy INTEGER NOT NULL,
-    PRIMARY KEY (first)
+    PRIMARY KEY (edition, first)
 )
  WITHOUT ROWID,
  STRICT;
 
 CREATE TABLE bin_countries (
+    edition INTEGER NOT NULL,
     bin TEXT NOT NULL,
     country TEXT NOT NULL,
-    PRIMARY KEY (bin)
+    PRIMARY KEY (edition, bin)
 )
  WITHOUT ROWID,
  STRICT;
