@@ -19,6 +19,7 @@ from tools.bench.wrk import send_load
 CONNECTIONS = 64
 RULES = 200
 SHOPPERS = 2_000
+WINDOWS = ("1m", "5m", "10m", "30m", "1h", "2h", "6h", "12h", "1d", "7d", "30d", "90d")
 TURNS = 3
 """Each round has so many short turns of each server, so that other work on the machine hits both alike."""
 
@@ -60,12 +61,34 @@ def measure_rules(side: Side, folder: Path, plan: Plan, tell: Callable[[str], No
     return result
 
 
+def list_rules() -> list[dict[str, str]]:
+    """Lists rules of all kinds that count, in all windows, with limits that no shopper of the load reaches."""
+    counted = ("card", "email", "ip", "bin")
+    paired = ("card_email", "email_card")
+    kinds: list[dict[str, str]] = [
+        *[{"kind": "count", "attribute": each, "count": "100000"} for each in counted],
+        *[{"kind": "volume", "attribute": each, "amount": "9000000.00", "currency": "EUR"} for each in counted],
+        *[{"kind": "distinct", "attribute": each, "count": "100"} for each in paired],
+        *[{"kind": "first_time", "attribute": each, "amount": "5000.00", "currency": "EUR"} for each in counted[:2]],
+        {"kind": "wrong_tries", "attribute": "wrong_cvv", "count": "100"},
+        {"kind": "duplicate", "attribute": "merchant_transaction_id"},
+    ]
+    timed = [{**kind, "window": window} for window in WINDOWS for kind in kinds]
+    plain = [
+        *[{"kind": "amount", "amount": f"{hundreds}00.00", "currency": "EUR"} for hundreds in range(50, 90)],
+        {"kind": "country_mismatch", "compared": "bin-ip"},
+        {"kind": "missing", "attribute": "email"},
+    ]
+    rules = [*plain, *timed][:RULES]
+    return [{"name": f"rule {number}", "mode": "active", "points": "1", **rule} for number, rule in enumerate(rules)]
+
+
 def list_orders() -> list[Mapping[str, str]]:
     """Lists an order of each shopper; every tenth shares the address of another."""
     return [
         {
             **ORDER,
-            "card.number": _add_check_digit(f"42000000{number:07d}"),
+            "card.number": _add_check_digit(f"42{number % 200:04d}{number:09d}"),
             "customer.email": f"shopper{number}@example.com",
             "customer.ip": f"10.{number % 10}.{number // 10 % 256}.{number // 2560}",
         }

@@ -230,6 +230,8 @@ class Limits:
     search_batch: int = 200
     history_page: int = 200
     """The number of payments that are read at once by what walks all payments of a merchant in their order."""
+    tried_sightings_max: int = 2_000_000
+    """The number of sightings that a back-test of risk rules holds in memory."""
     index_batch: int = 100
     """The number of events that are indexed in one commit."""
     index_delay: Instant = MINUTE
