@@ -213,6 +213,16 @@ class Limits:
     token_overlap_hours_max: int = 720
     audit_export_rows_max: int = 10_000_000
 
+    risk_rules_max: int = 1000
+    """The number of risk rules of one merchant."""
+    risk_entries_max: int = 50_000
+    """The number of entries on the lists of one merchant."""
+    sightings_batch: int = 512
+    """The number of sightings that are written in one commit."""
+    sightings_gap: Instant = 10 * MINUTE
+    """A process that ended had written the sightings of all payments that were older than the newest by so much."""
+    sightings_kept_min: Instant = DAY
+
     erasure_page: int = 500
     erasure_pages: int = 20
     """The number of pages that one step of a search for a person reads."""

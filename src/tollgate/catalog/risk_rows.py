@@ -104,7 +104,10 @@ TERM_SHAPES: Mapping[Term, tuple[Shape, str]] = {
 }
 """The shape of each term, and what it means."""
 
+WINDOW_UNITS_S: Mapping[str, int] = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+WINDOW_MAX_S = 366 * 86_400
 NAME = text(1, 128)
+NOTE = text(0, 255)
 POINTS = pattern("[0-9]{1,2}|100", 1, 3)
 
 

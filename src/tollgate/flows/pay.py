@@ -5,13 +5,15 @@ Follow-ups and recovery have flows of their own.
 
 from collections.abc import Awaitable, Sequence
 
+import msgspec
+
 from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
 from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
-from tollgate.operations import accounts, charging, idempotency, routes, signing
+from tollgate.operations import accounts, charging, idempotency, risk, routes, signing
 from tollgate.operations.app import App, Call
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
@@ -46,19 +48,25 @@ async def pay(
     channel, idempotency_key = call.channel, call.idempotency_key
     payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     route = routes.route_payment(app, channel, order, payment_id)
-    enrolment = await find_enrolment(app, order, channel)
-    if enrolment is not None:
-        check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
-    patience_s = app.patience_s + (app.acquirer_timeout_s if enrolment else 0)
-    new = None
-    if order.registers:
-        order, new = await accounts.prepare_registration(app, order, call, payment_id)
-    started = start_attempt(app, order, call, payment_id, patience_s, route)
-    sealed = None
-    if order.account is not None:
-        owner = make_owner("payment", started.merchant_id, started.id)
-        sealed = seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
-    if not await write_start(app, started, sealed, idempotency_key, new, guards):
+    judgement = await risk.judge(app, order, channel, payment_id, route.account_id)
+    if judgement.refusal and not order.objection:
+        order = msgspec.structs.replace(order, objection=judgement.refusal)
+    is_written, new, sealed = False, None, None
+    try:
+        enrolment = await find_enrolment(app, order, channel)
+        if enrolment is not None:
+            check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
+        patience_s = app.patience_s + (app.acquirer_timeout_s if enrolment else 0)
+        if order.registers:
+            order, new = await accounts.prepare_registration(app, order, call, payment_id)
+        started = start_attempt(app, order, call, payment_id, patience_s, route, judgement)
+        if order.account is not None:
+            owner = make_owner("payment", started.merchant_id, started.id)
+            sealed = seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
+        is_written = await write_start(app, started, sealed, idempotency_key, new, guards)
+    finally:
+        app.sightings.settle(payment_id, is_written=is_written)
+    if not is_written:
         return await idempotency.answer_taken_key(app, idempotency_key)
     try:
         if enrolment is not None:
@@ -109,7 +117,13 @@ def is_excused(order: Order) -> bool:
 
 
 def start_attempt(
-    app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float, route: routes.Route
+    app: App,
+    order: Order,
+    call: Call,
+    payment_id: PaymentId,
+    patience_s: float,
+    route: routes.Route,
+    judgement: risk.Judgement,
 ) -> Payment:
     return Payment(
         id=payment_id,
@@ -123,7 +137,7 @@ def start_attempt(
         descriptor=order.descriptor,
         short_id=order.short_id,
         ndc=call.ndc,
-        created_at=app.clock.now(),
+        created_at=judgement.at,
         deadline_at=app.clock.wall() + int(patience_s * SECOND),
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
@@ -137,6 +151,7 @@ def start_attempt(
         connector=route.name,
         account_id=route.account_id,
         routing=route.considered,
+        risk=judgement.finding,
     )
 
 

@@ -1,6 +1,6 @@
 """Registrations: made, changed, deleted and extended. Paying with one is the same flow as any payment."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 import msgspec
@@ -10,7 +10,7 @@ from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract import registrations
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
-from tollgate.operations import accounts, idempotency, network_tokens
+from tollgate.operations import accounts, idempotency, network_tokens, risk
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.payments.registration import (
     UNUSABLE,
@@ -77,18 +77,31 @@ async def register(
     known = None
     if not order.objection and not order.forced_code:
         known = await accounts.find_same(app, call.channel, order)
-    inserting: list[Write] = []
-    registration = known
-    if registration is None:
-        new = _make_registration(app, order, call)
-        registration, inserting = new.registration, store_registrations.insert_registration_writes(new)
-    answer = registrations.answer_registration(registration, app.envelope)
-    writes = [*guard(registration), *inserting]
-    return await idempotency.write_answer(app, call, writes, answer, label="registration stored")
-
-
-def _make_registration(app: App, order: registrations.RegistrationOrder, call: Call) -> NewRegistration:
+    if known is not None:
+        return await _write_registered(app, call, guard(known), known)
     registration_id = RegistrationId(make_id(app.random_bytes))
+    judgement = await risk.judge_registration(app, order, call.channel, registration_id)
+    if judgement.refusal and not order.objection:
+        order = msgspec.structs.replace(order, objection=judgement.refusal)
+    is_written = False
+    try:
+        new = _make_registration(app, order, call, registration_id)
+        writes = [*guard(new.registration), *store_registrations.insert_registration_writes(new)]
+        answer = await _write_registered(app, call, writes, new.registration)
+        is_written = True
+    finally:
+        app.sightings.settle(registration_id, is_written=is_written)
+    return answer
+
+
+def _write_registered(app: App, call: Call, writes: list[Write], registration: Registration) -> Awaitable[Answer]:
+    answer = registrations.answer_registration(registration, app.envelope)
+    return idempotency.write_answer(app, call, writes, answer, label="registration stored")
+
+
+def _make_registration(
+    app: App, order: registrations.RegistrationOrder, call: Call, registration_id: RegistrationId
+) -> NewRegistration:
     code = order.objection or order.forced_code or SUCCESS_CODES[order.test_mode]
     state = RegistrationState.ACTIVE if is_success(code) else RegistrationState.REJECTED
     if is_pending(code):

@@ -17,6 +17,7 @@ from tollgate.contract.answers import Envelope
 from tollgate.operations.caches import CardRangeCache, CountryCache, MerchantCache
 from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
+from tollgate.operations.sightings import Sightings
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Partner, TestMode
@@ -88,6 +89,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The cards that take part in 3-D Secure."""
     countries: CountryCache = msgspec.field(default_factory=CountryCache)
     """The countries of addresses and cards, as imported."""
+    sightings: Sightings = msgspec.field(default_factory=Sightings)
+    """The payments that risk rules count and that are not written yet."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: Throttle = THROTTLES["read_checkout"]

@@ -8,16 +8,19 @@ from typing import TypeVar
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.risk_rows import Attribute
 from tollgate.catalog.wallets import Wallet
 from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.connectors.threeds import exchanges
 from tollgate.operations import settings
 from tollgate.operations.dispatch import converse
+from tollgate.payments import risk
 from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
 from tollgate.payments.dispatching import DispatchRow
 from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, FurtherAccount, Merchant, ThreeDsTerms
 from tollgate.payments.webhooks import KEEPING, Webhook
 from tollgate.store import geography
+from tollgate.store import risk as store_risk
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
 from tollgate.store.webhooks import list_all_webhooks
@@ -46,15 +49,16 @@ def make_acquirer_account(channel: Channel, terms: AcquirerTerms, secrets: Mappi
     )
 
 
+_NOTHING: Mapping[Attribute, int] = {}
 _Row = TypeVar("_Row")
 _Owner = TypeVar("_Owner")
 
 
 def _group(rows: Iterable[_Row], get_owner: Callable[[_Row], _Owner]) -> dict[_Owner, tuple[_Row, ...]]:
-    found: dict[_Owner, tuple[_Row, ...]] = {}
+    found: dict[_Owner, list[_Row]] = {}
     for row in rows:
-        found[get_owner(row)] = (*found.get(get_owner(row), ()), row)
-    return found
+        found.setdefault(get_owner(row), []).append(row)
+    return {owner: tuple(some) for owner, some in found.items()}
 
 
 class MerchantCache:
@@ -73,6 +77,10 @@ class MerchantCache:
         self._further: dict[ChannelId, tuple[FurtherAccount, ...]] = {}
         self._accounts: dict[str, AcquirerAccount] = {}
         self._dispatch_rows: dict[MerchantId, tuple[DispatchRow, ...]] = {}
+        self._risk_rules: dict[MerchantId, tuple[risk.Rule, ...]] = {}
+        self._risk_entries: dict[MerchantId, tuple[risk.Entry, ...]] = {}
+        self._compiled: dict[ChannelId, risk.CompiledRules] = {}
+        self._counted: dict[MerchantId, Mapping[Attribute, int]] = {}
 
     @property
     def version(self) -> int:
@@ -88,6 +96,7 @@ class MerchantCache:
         self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
         self._further = _group(rows.accounts, lambda row: row.channel_id)
         self._dispatch_rows = _group(rows.dispatch_rows, lambda row: row.merchant_id)
+        self.fill_risk(await store_risk.list_all_rules(database), await store_risk.list_all_entries(database))
         await self._open_accounts(database)
         self._rows = {merchant.id: merchant for merchant in rows.merchants}
         self._version = rows.version
@@ -110,6 +119,33 @@ class MerchantCache:
             self._merchants[node] = self._merchants.get(node, frozenset()) | {merchant_id}
         self._wallet_keys = _group(wallet_keys, lambda key: (key.channel_id, key.wallet))
         self._webhooks = _group((each for each in webhooks if each.state in KEEPING), lambda each: each.merchant_id)
+
+    def fill_risk(self, rules: Iterable[risk.Rule], entries: Iterable[risk.Entry] = ()) -> None:
+        self._risk_rules = _group(rules, lambda rule: rule.merchant_id)
+        self._risk_entries = _group(entries, lambda entry: entry.merchant_id)
+        self._compiled = {}
+        self._counted = {
+            merchant_id: risk.compile_rules(some).windows_s for merchant_id, some in self._risk_rules.items()
+        }
+
+    def get_risk_rules(self, channel: Channel) -> risk.CompiledRules:
+        """Returns the rules and lists that judge the payments of a channel."""
+        found = self._compiled.get(channel.id)
+        if found is None:
+            own = self._risk_rules.get(channel.merchant_id, ())
+            found = risk.compile_rules(
+                [rule for rule in own if rule.channel_id in ("", channel.id)],
+                self.list_risk_entries(channel.merchant_id),
+            )
+            self._compiled[channel.id] = found
+        return found
+
+    def list_risk_entries(self, merchant_id: MerchantId) -> tuple[risk.Entry, ...]:
+        return self._risk_entries.get(merchant_id, ())
+
+    def get_counted(self, merchant_id: MerchantId) -> Mapping[Attribute, int]:
+        """Returns the attributes that any rule of a merchant counts, with the longest window of each in seconds."""
+        return self._counted.get(merchant_id, _NOTHING)
 
     async def _open_accounts(self, database: Database) -> None:
         """Opens the secrets of acquirer accounts; a process without keys pays nothing and needs none."""

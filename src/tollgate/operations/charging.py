@@ -11,7 +11,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.operations import idempotency, network_tokens, signing
+from tollgate.operations import idempotency, network_tokens, risk, signing
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
@@ -72,6 +72,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
             break
         verdict = await _charge_by(app, order, started, other, time.monotonic() - began)
         verdict = msgspec.structs.replace(verdict, account=moved)
+    risk.note_result(app, started, order.account, verdict.code)
     return verdict
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, TOTALS, Attribute
+from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, REGISTERED, TOTALS, Attribute
 from tollgate.payments.velocities import Velocities
 from tollgate.values import Instant, MerchantId, Money
 
@@ -181,6 +181,8 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     """The attributes that a list names."""
     needs_places: bool = False
     """Some rule or entry asks for the country of the card or of the IP address."""
+    registering: "CompiledRules | None" = None
+    """The part of it that judges registrations without a payment."""
 
     @property
     def is_idle(self) -> bool:
@@ -204,7 +206,7 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
             windows_s[attribute] = max(windows_s.get(attribute, 0), rule.terms.window_s)
     groups = tuple(_make_groups(counting))
     entries = list(entries)
-    return CompiledRules(
+    compiled = CompiledRules(
         groups=groups,
         amounts={
             currency: _make_ladder([r for r in found if r.kind == "amount" and r.terms.currency == currency])
@@ -226,6 +228,20 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
         listed=frozenset(each.attribute for each in entries),
         needs_places=any(rule.kind in _PLACED for rule in found)
         or any(each.attribute is Attribute.COUNTRY for each in entries),
+    )
+    return msgspec.structs.replace(compiled, registering=_select_registering(compiled))
+
+
+def _select_registering(rules: CompiledRules) -> CompiledRules:
+    own = frozenset({*REGISTERED, *PAIRS}) & rules.attributes
+    return msgspec.structs.replace(
+        rules,
+        groups=tuple(group for group in rules.groups if group.attribute in own),
+        amounts={},
+        plain=(),
+        attributes=own,
+        windows_s={attribute: rules.windows_s[attribute] for attribute in own},
+        totals=(),
     )
 
 

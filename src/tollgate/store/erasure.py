@@ -108,7 +108,7 @@ _TRACES = (
     ),
     *[
         statements.Statement(sa.delete(table).where(_of(table), is_among_ids(table.c.payment_id)))
-        for table in (schema.journal, schema.evidence)
+        for table in (schema.journal, schema.evidence, schema.risk_sightings)
     ],
 )
 _delete_lines = statements.Statement(
@@ -120,7 +120,7 @@ _delete_messages = statements.Statement(sa.delete(schema.inbox_messages))
 def erase_traces_writes(
     merchant_id: MerchantId, subject_ids: Sequence[str], ndcs: Sequence[str]
 ) -> list[statements.Write]:
-    """Empties what events, deliveries, the journal and disputes kept of payments or registrations.
+    """Empties what events, deliveries, the journal, disputes and sightings kept of payments or registrations.
 
     ndcs: the trace ids of their requests, which are all that log lines in the journal name.
     """

@@ -7,7 +7,7 @@ from tollgate.store import checkouts, events, idempotency, inboxes, links, merch
 from tollgate.store import deliveries as store_deliveries
 from tollgate.store import journal as store_journal
 from tollgate.values import DAY
-from tollgate.workers import deliveries, indexing, jobs, journal, metrics, upkeep
+from tollgate.workers import deliveries, indexing, jobs, journal, metrics, sightings, upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.upkeep import remove_old
 
@@ -49,6 +49,8 @@ WORKERS = (
     Worker(name="reminders", every_s=0.5, run=jobs.send_reminders),
     Worker(name="webhooks", every_s=1.0, run=deliveries.deliver_webhooks),
     Worker(name="search index", every_s=5.0, run=indexing.keep_index),
+    Worker(name="sightings", every_s=1.0, run=sightings.keep_sightings),
+    Worker(name="old sightings", every_s=60.0, run=sightings.remove_old_sightings),
     Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),
     Worker(name="bank files", every_s=2.0, run=collect),

@@ -1,0 +1,277 @@
+"""Judges payments by the risk rules: gathers the facts, evaluates the rules, and notes what later payments count.
+
+What follows from a judgement is carried out by the flows.
+"""
+
+from collections.abc import Mapping, Set
+
+import msgspec
+
+from tollgate.catalog.risk_rows import PAIRS, REGISTERED, TOTALS, WRONG_TRIES, Attribute
+from tollgate.contract.registrations import RegistrationOrder
+from tollgate.contract.risk_rules import Person, read_person
+from tollgate.operations import geography
+from tollgate.operations.app import App
+from tollgate.operations.risk_rules import hash_value
+from tollgate.payments.accounts import CardSummary, Instrument
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import Order
+from tollgate.payments.payment import NATURES, Nature, Payment
+from tollgate.payments.risk import CompiledRules, Facts, RiskFinding, RiskOutcome, evaluate
+from tollgate.payments.velocities import Velocities, Velocity, begin_window
+from tollgate.store import payments
+from tollgate.store.risk import Look, SightingRow
+from tollgate.values import Instant, MerchantId, Money
+from tollgate.vault import sealing, signing
+
+_CARD_BASED = frozenset(
+    {Attribute.CARD, Attribute.PAYMENT, *WRONG_TRIES, *[each for each, pair in PAIRS.items() if Attribute.CARD in pair]}
+)
+_REGISTERING = frozenset({*REGISTERED, *PAIRS})
+"""The attributes that are seen in a registration without a payment."""
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """A payment or registration as the rules see it: an order that is to be started, or a row of the store."""
+
+    merchant_id: MerchantId
+    channel_id: str
+    account_id: str
+    """The acquirer account that it goes to."""
+    payment_id: str
+    at: Instant
+    payment_type: str
+    money: Money
+    brand: str
+    card: CardSummary | None
+    account: Instrument | None
+    merchant_transaction_id: str | None
+    echo: Mapping[str, str]
+    result_code: str = ""
+    """The result, where it is known."""
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    at: Instant
+    """The time of the payment, before which others count."""
+    finding: RiskFinding | None = None
+    """None where no rule was hit."""
+
+    @property
+    def refusal(self) -> str | None:
+        """The result code of a refusal."""
+        is_refused = self.finding is not None and self.finding.outcome is RiskOutcome.REFUSE
+        return self.finding.code if self.finding is not None and is_refused else None
+
+
+async def judge(app: App, order: Order, channel: Channel, payment_id: str, account_id: str | None) -> Judgement:
+    """Judges an order before it is sent. From now on it counts for others, until `App.sightings` is told to settle it.
+
+    account_id: the acquirer account of the route; None for the one that has the id of the channel.
+    """
+    rules, counted = app.merchants.get_risk_rules(channel), app.merchants.get_counted(channel.merchant_id)
+    now = app.clock.now()
+    if (rules.is_idle and not counted) or NATURES[order.payment_type] is not Nature.TAKES:
+        return Judgement(now)
+    subject = Subject(
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        account_id=account_id or channel.id,
+        payment_id=payment_id,
+        at=app.sightings.choose_instant(now),
+        payment_type=order.payment_type,
+        money=order.money,
+        brand=order.brand,
+        card=order.card_summary,
+        account=order.account,
+        merchant_transaction_id=order.merchant_transaction_id,
+        echo=order.echo,
+    )
+    return await _judge(app, rules, subject, read_person(subject.echo, subject.card), counted.keys())
+
+
+async def _judge(
+    app: App, rules: CompiledRules, subject: Subject, person: Person, counted: Set[Attribute]
+) -> Judgement:
+    values, others = make_values(app, subject, person, rules.attributes | rules.listed | counted)
+    # Nothing is awaited between the choice of the time and this, so that whoever comes later counts it.
+    app.sightings.note(subject.payment_id, make_rows(subject, values, others, counted))
+    try:
+        facts = await make_facts(app, rules, subject, person, values, others)
+        finding = evaluate(rules, facts, await read_velocities(app, rules, facts, subject.merchant_id))
+    except BaseException:
+        app.sightings.settle(subject.payment_id, is_written=False)
+        raise
+    return Judgement(subject.at, finding if finding.hits else None)
+
+
+async def judge_registration(app: App, order: RegistrationOrder, channel: Channel, registration_id: str) -> Judgement:
+    """Judges an account that is registered without a payment: by the lists, and by the rules that count registrations
+    and what came with a card. It counts for others as a payment does."""
+    rules = app.merchants.get_risk_rules(channel).registering
+    counted = app.merchants.get_counted(channel.merchant_id).keys() & _REGISTERING
+    now = app.clock.now()
+    if rules is None or (rules.is_idle and not counted):
+        return Judgement(now)
+    subject = Subject(
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        account_id=channel.id,
+        payment_id=registration_id,
+        at=app.sightings.choose_instant(now),
+        payment_type="",
+        money=Money(0, ""),
+        brand=order.brand,
+        card=order.card_summary,
+        account=order.account,
+        merchant_transaction_id=None,
+        echo=order.echo,
+    )
+    person = msgspec.structs.replace(read_person(subject.echo, subject.card), registers=True)
+    return await _judge(app, rules, subject, person, counted)
+
+
+def make_values(
+    app: App, subject: Subject, person: Person, wanted: Set[Attribute]
+) -> tuple[dict[Attribute, bytes], dict[Attribute, bytes]]:
+    """Returns the keys of the wanted values that the subject has, and the other value of each pair."""
+    needed = set(wanted) | {base for each in wanted for base in PAIRS.get(each, ())}
+    texts = dict(person.values)
+    texts[Attribute.CHANNEL], texts[Attribute.ACCOUNT] = subject.channel_id, subject.account_id
+    if subject.merchant_transaction_id:
+        texts[Attribute.MERCHANT_TRANSACTION_ID] = subject.merchant_transaction_id
+    if person.registers:
+        texts |= {each: texts[base] for each, base in REGISTERED.items() if base in texts}
+    if subject.account is not None and not _CARD_BASED.isdisjoint(needed):
+        number = signing.fingerprint_account(subject.account, subject.brand, subject.merchant_id, app.keyring)
+        if number is not None:
+            card = number.hex()
+            texts |= dict.fromkeys((Attribute.CARD, *WRONG_TRIES), card)
+            texts[Attribute.PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
+    for pair, (base, other) in PAIRS.items():
+        if base in texts and other in texts:
+            texts[pair] = texts[base]
+    values = {each: hash_value(subject.merchant_id, each, texts[each], app.keyring) for each in needed if each in texts}
+    others = {pair: values[PAIRS[pair][1]] for pair in PAIRS if pair in values}
+    return values, others
+
+
+def make_rows(
+    subject: Subject, values: Mapping[Attribute, bytes], others: Mapping[Attribute, bytes], counted: Set[Attribute]
+) -> list[SightingRow]:
+    """Returns the sightings of a subject; that a value was wrong is seen in the result only."""
+    return [
+        SightingRow(
+            subject.merchant_id,
+            values[attribute],
+            subject.at,
+            subject.payment_id,
+            subject.money.hundredths,
+            subject.money.currency,
+            others.get(attribute),
+        )
+        for attribute in sorted(counted)
+        if attribute in values and subject.result_code in WRONG_TRIES.get(attribute, (subject.result_code,))
+    ]
+
+
+async def make_facts(
+    app: App,
+    rules: CompiledRules,
+    subject: Subject,
+    person: Person,
+    values: Mapping[Attribute, bytes],
+    others: Mapping[Attribute, bytes],
+) -> Facts:
+    digits = subject.card.bin if subject.card else ""
+    bin_country, ip_country, is_proxy = "", "", False
+    if rules.needs_places:
+        bin_country = await geography.find_bin_country(app, digits) or ""
+        place = await geography.find_ip_place(app, person.values.get(Attribute.IP))
+        ip_country, is_proxy = (place.country, place.is_proxy) if place else ("", False)
+    listed = [(attribute, values[attribute]) for attribute in rules.listed if attribute in values]
+    if Attribute.COUNTRY in rules.listed:
+        countries = {each for each in (bin_country, person.billing_country, ip_country) if each}
+        country = Attribute.COUNTRY
+        listed += [(country, hash_value(subject.merchant_id, country, each, app.keyring)) for each in sorted(countries)]
+    return Facts(
+        at=subject.at,
+        payment_id=subject.payment_id,
+        channel_id=subject.channel_id,
+        money=subject.money,
+        payment_type=subject.payment_type,
+        brand=subject.brand,
+        bin=digits,
+        bin_country=bin_country,
+        billing_country=person.billing_country,
+        ip_country=ip_country,
+        is_proxy=is_proxy,
+        is_other_holder=person.is_other_holder,
+        values=values,
+        others=others,
+        listed=tuple(listed),
+    )
+
+
+async def read_velocities(app: App, rules: CompiledRules, facts: Facts, merchant_id: MerchantId) -> Velocities:
+    """Reads the earlier payments that the rules of a channel count, in one statement for all values."""
+    wanted = {
+        attribute: facts.values[attribute]
+        for attribute in rules.windows_s
+        if attribute in facts.values and attribute not in TOTALS
+    }
+    looks = [
+        Look(merchant_id, key, begin_window(facts.at, attribute, rules.windows_s[attribute]), facts.at)
+        for attribute, key in wanted.items()
+    ]
+    found = await app.sightings.read(app.database, looks) if looks else {}
+    totals: dict[tuple[Attribute, int, str], Velocity] = {}
+    for attribute, window_s in {(attribute, window_s) for attribute, window_s, _ in rules.totals}:
+        begin, key = begin_window(facts.at, attribute, window_s), facts.values[attribute]
+        summed = await app.sightings.add_up(app.database, merchant_id, key, window_s, begin, facts.at)
+        totals |= {(attribute, window_s, currency): each for currency, each in summed.items()}
+        totals[attribute, window_s, ""] = Velocity(sum(each.count for each in summed.values()), 0)
+    return Velocities(facts.at, {attribute: found[key] for attribute, key in wanted.items()}, totals)
+
+
+def note_result(app: App, payment: Payment, account: Instrument | None, result_code: str) -> None:
+    """Notes that the issuer found the security code or the expiry date wrong."""
+    counted = app.merchants.get_counted(payment.merchant_id).keys() & WRONG_TRIES.keys()
+    if counted and any(result_code in WRONG_TRIES[each] for each in counted):
+        subject = msgspec.structs.replace(make_subject(payment, account), result_code=result_code)
+        values, others = make_values(app, subject, read_person({}, None), counted)
+        app.sightings.add_written(make_rows(subject, values, others, counted))
+
+
+def make_subject(payment: Payment, account: Instrument | None) -> Subject:
+    """Returns a stored payment as the rules saw it."""
+    return Subject(
+        merchant_id=payment.merchant_id,
+        channel_id=payment.channel_id,
+        account_id=payment.account_id or payment.channel_id,
+        payment_id=payment.id,
+        at=payment.created_at,
+        payment_type=payment.payment_type,
+        money=payment.money,
+        brand=payment.brand,
+        card=payment.card,
+        account=account,
+        merchant_transaction_id=payment.merchant_transaction_id,
+        echo=payment.echo,
+        result_code=payment.result_code,
+    )
+
+
+async def derive_rows(app: App, payment: Payment, counted: Set[Attribute]) -> list[SightingRow]:
+    """Returns the sightings of a stored payment, with its account if that is not wiped."""
+    if payment.chain_id is not None or NATURES[payment.payment_type] is not Nature.TAKES:
+        return []
+    account = None
+    if not _CARD_BASED.isdisjoint(counted):
+        sealed = await payments.find_sealed_account(app.database, payment.merchant_id, payment.id)
+        if sealed is not None:
+            owner = sealing.make_owner("payment", payment.merchant_id, payment.id)
+            account = sealing.open_account(sealed, owner=owner, keyring=app.keyring)
+    subject = make_subject(payment, account)
+    values, others = make_values(app, subject, read_person(payment.echo, payment.card), counted)
+    return make_rows(subject, values, others, counted)

@@ -1,0 +1,163 @@
+"""Risk rules and lists as they are saved, by the command line and the back office. Rules are judged in `risk`."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from tollgate.catalog import codes, results, risk_rows
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.risk_rows import Attribute
+from tollgate.contract import risk_rules
+from tollgate.payments.payment import Payment
+from tollgate.payments.risk import Entry, ListName, Rule
+from tollgate.store import merchants, payments, risk
+from tollgate.store.database import Database
+from tollgate.values import Fault, Instant, MerchantId, NotFound, Refusal, is_id
+from tollgate.vault import sealing, signing
+from tollgate.vault.keyring import Keyring
+
+_TRIES = 5
+
+
+async def add_rule(
+    database: Database, merchant_id: MerchantId, sent: Mapping[str, str], *, by: str, now: Instant, new_id: str
+) -> Rule:
+    """Adds a rule; one that names no mode is in shadow."""
+    rule = risk_rules.read_rule(sent, merchant_id=merchant_id, rule_id=new_id, version=1, by=by, now=now)
+    await _check_channel(database, rule)
+    if len(await risk.list_rules(database, merchant_id)) >= LIMITS.risk_rules_max:
+        raise Refusal(results.get_result(codes.INVALID_REQUEST), "there are as many rules as a merchant may have")
+    await risk.insert_rule(database, rule)
+    return rule
+
+
+async def change_rule(
+    database: Database, merchant_id: MerchantId, rule_id: str, sent: Mapping[str, str], *, by: str, now: Instant
+) -> Rule:
+    """Writes a new version of a rule, in which what was sent replaces what was there. Its kind stays."""
+    for _ in range(_TRIES):
+        versions = await risk.list_versions(database, merchant_id, rule_id)
+        if not versions:
+            raise NotFound(results.get_result(codes.INVALID_REQUEST), "there is no such rule")
+        newest = versions[-1]
+        if sent.get("kind", newest.kind) != newest.kind:
+            raise results.make_invalid(Fault("kind", "cannot be changed; add another rule", sent["kind"]))
+        kept = risk_rules.render_rule(newest)
+        if not {"outcome", risk_rows.Term.ATTRIBUTE}.isdisjoint(sent):
+            # The code belongs to what it was chosen for.
+            kept.pop("code")
+        rule = risk_rules.read_rule(
+            {**kept, **sent}, merchant_id=merchant_id, rule_id=rule_id, version=newest.version + 1, by=by, now=now
+        )
+        await _check_channel(database, rule)
+        if await risk.insert_rule(database, rule):
+            return rule
+    raise Refusal(results.get_result(codes.REQUEST_IN_PROGRESS), "others are changing the rule")
+
+
+async def _check_channel(database: Database, rule: Rule) -> None:
+    if not rule.channel_id:
+        return
+    own = {each.id for each in await merchants.list_channels(database) if each.merchant_id == rule.merchant_id}
+    if rule.channel_id not in own:
+        raise results.make_invalid(Fault("channel", "must be a channel of the merchant", rule.channel_id))
+
+
+def hash_value(merchant_id: MerchantId, attribute: Attribute, value: str, keyring: Keyring) -> bytes:
+    """Returns the keyed hash by which a value is counted and listed; nobody can compare the values of two merchants."""
+    return signing.make_mac("risk value", [merchant_id, attribute, value], keyring)
+
+
+async def add_entry(
+    database: Database,
+    keyring: Keyring,
+    merchant_id: MerchantId,
+    sent: Mapping[str, str],
+    *,
+    by: str,
+    now: Instant,
+    new_id: str,
+    ends_at: Instant | None = None,
+) -> Entry:
+    """Puts a value on the block list or the allow list.
+
+    sent: list, attribute, note, and either value or payment, the id of a payment whose value is meant. Cards are named
+    by a payment only, so that nobody writes a card number down.
+    """
+    faults = []
+    if sent.get("list") not in list(ListName):
+        faults.append(Fault("list", f"must be one of [{', '.join(ListName)}]", sent.get("list")))
+    if sent.get("attribute") not in risk_rows.BLOCK_CODES:
+        words = f"must be one of [{', '.join(risk_rows.BLOCK_CODES)}]"
+        faults.append(Fault("attribute", words, sent.get("attribute")))
+    if not risk_rows.NOTE.accepts(sent.get("note", "")):
+        faults.append(Fault("note", risk_rows.NOTE.message))
+    if ends_at is not None and ends_at <= now:
+        faults.append(Fault("end", "must be in the future"))
+    if faults:
+        raise results.make_invalid(*faults)
+    attribute = Attribute(sent["attribute"])
+    value, shown = await _find_value(database, keyring, merchant_id, attribute, sent)
+    entry = Entry(
+        merchant_id=merchant_id,
+        id=new_id,
+        list=ListName(sent["list"]),
+        attribute=attribute,
+        value_hash=hash_value(merchant_id, attribute, value, keyring),
+        shown=shown,
+        ends_at=ends_at,
+        note=sent.get("note", ""),
+        created_at=now,
+        created_by=by,
+    )
+    known = await risk.list_entries(database, merchant_id)
+    if len(known) >= LIMITS.risk_entries_max:
+        raise Refusal(results.get_result(codes.INVALID_REQUEST), "the lists of this merchant are full")
+    await risk.put_entry(database, entry)
+    same = next((each for each in known if _get_place(each) == _get_place(entry)), None)
+    return entry if same is None else msgspec.structs.replace(entry, id=same.id)
+
+
+def _get_place(entry: Entry) -> tuple[str, str, bytes]:
+    return entry.list, entry.attribute, entry.value_hash
+
+
+async def _find_value(
+    database: Database, keyring: Keyring, merchant_id: MerchantId, attribute: Attribute, sent: Mapping[str, str]
+) -> tuple[str, str]:
+    """Returns the value that is hashed, and how it is shown."""
+    payment_id = sent.get("payment", "")
+    if not payment_id:
+        value = risk_rules.normalize(attribute, sent.get("value", ""))
+        if attribute is Attribute.CARD:
+            raise results.make_invalid(Fault("payment", "must name a payment that used the card"))
+        if not value or not risk_rows.NOTE.accepts(value):
+            raise results.make_invalid(Fault("value", f"is no {attribute}"))
+        return value, risk_rules.mask_value(attribute, value)
+    payment = await payments.find_payment(database, merchant_id, payment_id) if is_id(payment_id) else None
+    if payment is None:
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "there is no such payment")
+    if attribute is Attribute.CARD:
+        return await _find_card(database, keyring, payment)
+    value = risk_rules.read_person(payment.echo, payment.card).values.get(attribute, "")
+    if not value:
+        raise results.make_invalid(Fault("payment", f"has no {attribute}"))
+    return value, risk_rules.mask_value(attribute, value)
+
+
+async def _find_card(database: Database, keyring: Keyring, payment: Payment) -> tuple[str, str]:
+    sealed = await payments.find_sealed_account(database, payment.merchant_id, payment.id)
+    number = None
+    if sealed is not None:
+        owner = sealing.make_owner("payment", payment.merchant_id, payment.id)
+        account = sealing.open_account(sealed, owner=owner, keyring=keyring)
+        number = signing.fingerprint_account(account, payment.brand, payment.merchant_id, keyring)
+    if number is None:
+        raise results.make_invalid(Fault("payment", "has no account, or it was wiped"))
+    shown = f"{payment.card.bin}***{payment.card.last_digits}" if payment.card else f"{payment.brand} account"
+    return number.hex(), shown
+
+
+async def remove_entry(database: Database, merchant_id: MerchantId, entry_id: str) -> None:
+    if not await risk.delete_entry(database, merchant_id, entry_id):
+        raise NotFound(results.get_result(codes.INVALID_REQUEST), "there is no such entry")

@@ -1,0 +1,288 @@
+"""The risk rules, the lists, and the sightings of payments. What is counted, and what follows, is decided elsewhere."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
+
+from tollgate.payments.payment import Payment
+from tollgate.payments.risk import Entry, Rule
+from tollgate.payments.velocities import Sighting, Velocity
+from tollgate.store.codec import LIMIT, Codec, bind
+from tollgate.store.database import Database
+from tollgate.store.merchants import change_merchants
+from tollgate.store.payments import PAYMENTS, read_if_sound
+from tollgate.store.schema import payments, risk_entries, risk_rules, risk_sightings
+from tollgate.store.statements import Statement, Write
+from tollgate.values import Instant, MerchantId
+
+# ---- rules ----
+
+RULES = Codec(risk_rules, Rule, key=["merchant_id", "id", "version"])
+_insert_rule = RULES.insert(ignores_taken_key=True)
+_others = risk_rules.alias("others")
+_is_newest = risk_rules.c.version == (
+    sa.select(sa.func.max(_others.c.version))
+    .where(_others.c.merchant_id == risk_rules.c.merchant_id, _others.c.id == risk_rules.c.id)
+    .scalar_subquery()
+)
+_is_of_merchant = risk_rules.c.merchant_id == bind("of", risk_rules.c.merchant_id)
+_is_rule = risk_rules.c.id == bind("of", risk_rules.c.id)
+_in_order = (risk_rules.c.merchant_id, risk_rules.c.created_at, risk_rules.c.id)
+_newest_rules = Statement(RULES.select(_is_newest).order_by(*_in_order))
+_rules_of_merchant = Statement(RULES.select(_is_of_merchant, _is_newest).order_by(*_in_order))
+_versions = Statement(RULES.select(_is_of_merchant, _is_rule).order_by(risk_rules.c.version))
+
+
+async def list_all_rules(db: Database) -> list[Rule]:
+    """Lists the newest version of each rule of all merchants."""
+    return await RULES.fetch(db, _newest_rules, {})
+
+
+async def list_rules(db: Database, merchant_id: MerchantId) -> list[Rule]:
+    """Lists the newest version of each rule, in the order of their last change."""
+    return await RULES.fetch(db, _rules_of_merchant, {"of_merchant_id": merchant_id})
+
+
+async def list_versions(db: Database, merchant_id: MerchantId, rule_id: str) -> list[Rule]:
+    """Lists all versions of a rule, the first one first."""
+    return await RULES.fetch(db, _versions, {"of_merchant_id": merchant_id, "of_id": rule_id})
+
+
+async def insert_rule(db: Database, rule: Rule) -> bool:
+    """Returns False if the version exists already."""
+    return await change_merchants(db, _insert_rule(rule))
+
+
+# ---- lists ----
+
+ENTRIES = Codec(risk_entries, Entry)
+_delete_entry = ENTRIES.delete()
+_entries_in_order = (risk_entries.c.merchant_id, risk_entries.c.created_at, risk_entries.c.id)
+_all_entries = Statement(ENTRIES.select().order_by(*_entries_in_order))
+_entries_of_merchant = Statement(
+    ENTRIES.select(risk_entries.c.merchant_id == bind("of", risk_entries.c.merchant_id)).order_by(*_entries_in_order)
+)
+_entered = insert(risk_entries).values({name: sa.bindparam(name) for name in ENTRIES.names})
+_put_entry = Statement(
+    _entered.on_conflict_do_update(
+        index_elements=["merchant_id", "list", "attribute", "value_hash"],
+        set_={name: _entered.excluded[name] for name in ("ends_at", "note", "created_at", "created_by")},
+    )
+)
+
+
+async def list_all_entries(db: Database) -> list[Entry]:
+    return await ENTRIES.fetch(db, _all_entries, {})
+
+
+async def list_entries(db: Database, merchant_id: MerchantId) -> list[Entry]:
+    """Lists the block list and the allow list, oldest first, with the entries that have ended."""
+    return await ENTRIES.fetch(db, _entries_of_merchant, {"of_merchant_id": merchant_id})
+
+
+async def put_entry(db: Database, entry: Entry) -> None:
+    """Adds a value to a list; if it is there already, its end, note and author are replaced."""
+    await change_merchants(db, [Write(_put_entry, ENTRIES.encode(entry), 1)])
+
+
+async def delete_entry(db: Database, merchant_id: MerchantId, entry_id: str) -> bool:
+    """Returns False if there is no such entry."""
+    return await change_merchants(db, _delete_entry.by_key(merchant_id, entry_id))
+
+
+# ---- sightings ----
+
+
+class SightingRow(msgspec.Struct, frozen=True):
+    """A sighting with the merchant and the value that it belongs to."""
+
+    merchant_id: MerchantId
+    key: bytes
+    at: Instant
+    payment_id: str
+    amount: int
+    currency: str
+    other: bytes | None = None
+
+    @property
+    def sighting(self) -> Sighting:
+        return Sighting(self.at, self.payment_id, self.amount, self.currency, self.other)
+
+
+class Look(msgspec.Struct, frozen=True):
+    """The sightings that are asked for: of one value, between two instants; the end is left out."""
+
+    merchant_id: MerchantId
+    key: bytes
+    begin: Instant
+    end: Instant
+
+
+SIGHTINGS = Codec(risk_sightings, SightingRow, key=["merchant_id", "key", "at", "payment_id"])
+ROWS_AT_ONCE = 32
+LOOKS_MAX = 32
+"""Values of one statement; the last of several statements has fewer, in one of these sizes."""
+_SIZES = (4, 8, 16, LOOKS_MAX)
+READ_MAX = 5_000
+"""The newest sightings of a value that are read: no person pays so often within a window."""
+
+_insert_sightings = Statement(
+    insert(risk_sightings)
+    .values(
+        [
+            {name: sa.bindparam(f"{name}_{place}", type_=risk_sightings.c[name].type) for name in SIGHTINGS.names}
+            for place in range(ROWS_AT_ONCE)
+        ]
+    )
+    .on_conflict_do_nothing()
+)
+
+
+def insert_sightings_writes(rows: Sequence[SightingRow]) -> list[Write]:
+    """Inserts sightings; one that exists is left alone. The last statement repeats its last row to be full."""
+    writes = []
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
+        params: dict[str, Any] = {}
+        for place in range(ROWS_AT_ONCE):
+            encoded = SIGHTINGS.encode(some[min(place, len(some) - 1)])
+            params |= {f"{name}_{place}": value for name, value in encoded.items()}
+        writes.append(Write(_insert_sightings, params))
+    return writes
+
+
+async def write_sightings(db: Database, rows: Sequence[SightingRow]) -> None:
+    # In the order of their key, so that two processes with the same rows do not wait for each other in a circle.
+    ordered = sorted(rows, key=lambda row: (row.merchant_id, row.key, row.at, row.payment_id))
+    await db.write(insert_sightings_writes(ordered), label="risk sightings")
+
+
+def _is_looked_for(place: int) -> list[sa.ColumnElement[bool]]:
+    table = risk_sightings.c
+    return [
+        table.merchant_id == sa.bindparam(f"merchant_id_{place}", type_=table.merchant_id.type),
+        table.key == sa.bindparam(f"key_{place}", type_=table.key.type),
+        table.at >= sa.bindparam(f"begin_{place}", type_=table.at.type),
+        table.at < sa.bindparam(f"end_{place}", type_=table.at.type),
+    ]
+
+
+def _make_look(place: int) -> Any:
+    table = risk_sightings.c
+    newest = (
+        sa.select(table.key, table.at, table.payment_id, table.amount, table.currency, table.other)
+        .where(*_is_looked_for(place))
+        .order_by(table.at.desc())
+        .limit(sa.literal_column(str(READ_MAX)))
+    )
+    return sa.select(newest.subquery(f"look_{place}"))
+
+
+def _make_sum(place: int) -> Any:
+    table = risk_sightings.c
+    return (
+        sa.select(sa.literal_column(str(place)), table.currency, sa.func.count(), sa.func.sum(table.amount))
+        .where(*_is_looked_for(place))
+        .group_by(table.currency)
+    )
+
+
+_looks = {
+    size: Statement(sa.union_all(*[_make_look(place) for place in range(size)]), is_quick=True) for size in _SIZES
+}
+_sums = {size: Statement(sa.union_all(*[_make_sum(place) for place in range(size)])) for size in _SIZES[:1]}
+
+
+def _spread(looks: Sequence[Look], size: int) -> dict[str, Any]:
+    """Returns the parameters of a statement; places without a look ask for an instant that is never."""
+    nothing = Look(looks[0].merchant_id, b"", 0, 0)
+    params: dict[str, Any] = {}
+    for place in range(size):
+        look = looks[place] if place < len(looks) else nothing
+        params |= {
+            f"merchant_id_{place}": look.merchant_id,
+            f"key_{place}": look.key,
+            f"begin_{place}": look.begin,
+            f"end_{place}": look.end,
+        }
+    return params
+
+
+async def read_sightings(db: Database, looks: Sequence[Look]) -> dict[bytes, list[Sighting]]:
+    """Returns the sightings of each value that has any. A value may be asked for once only."""
+    found: dict[bytes, list[Sighting]] = {}
+    for start in range(0, len(looks), LOOKS_MAX):
+        some = looks[start : start + LOOKS_MAX]
+        size = next(each for each in _SIZES if len(some) <= each)
+        for key, *seen in await db.fetch(_looks[size], _spread(some, size)):
+            found.setdefault(bytes(key), []).append(Sighting(*seen))
+    return found
+
+
+async def read_totals(db: Database, looks: Sequence[Look]) -> list[dict[str, Velocity]]:
+    """Adds up the sightings by their currency, for each look in turn."""
+    found: list[dict[str, Velocity]] = [{} for _ in looks]
+    size = _SIZES[0]
+    for start in range(0, len(looks), size):
+        for place, currency, count, total in await db.fetch(_sums[size], _spread(looks[start : start + size], size)):
+            # PostgreSQL sums into a wider type of its own.
+            found[start + place][currency] = Velocity(int(count), int(total))
+    return found
+
+
+_oldest = (
+    sa.select(*[risk_sightings.c[name] for name in SIGHTINGS.key])
+    .where(
+        risk_sightings.c.merchant_id == bind("of", risk_sightings.c.merchant_id),
+        risk_sightings.c.at < sa.bindparam("before"),
+    )
+    .order_by(risk_sightings.c.at)
+    .limit(LIMIT)
+)
+_purge = Statement(
+    sa.delete(risk_sightings)
+    .where(sa.tuple_(*[risk_sightings.c[name] for name in SIGHTINGS.key]).in_(_oldest))
+    .returning(risk_sightings.c.payment_id)
+)
+
+
+async def purge_sightings(db: Database, merchant_id: MerchantId, before: Instant, limit: int) -> int:
+    """Deletes the oldest sightings of a merchant, and returns how many there were."""
+    return len(await db.fetch(_purge, {"of_merchant_id": merchant_id, "before": before, "limit": limit}))
+
+
+# ---- the payments from which sightings are derived ----
+
+_is_of_channel = sa.and_(
+    payments.c.channel_id == bind("of", payments.c.channel_id),
+    payments.c.merchant_id == bind("of", payments.c.merchant_id),
+)
+_newest_payment = Statement(sa.select(sa.func.max(payments.c.created_at)).where(_is_of_channel))
+_payments_after = Statement(
+    PAYMENTS.select(
+        _is_of_channel,
+        sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(sa.bindparam("at"), sa.bindparam("after")),
+        payments.c.created_at < sa.bindparam("end"),
+    )
+    .order_by(payments.c.created_at, payments.c.id)
+    .limit(LIMIT)
+)
+
+
+async def find_newest_time(db: Database, merchant_id: MerchantId, channel_id: str) -> Instant | None:
+    row = await db.fetch_one(_newest_payment, {"of_channel_id": channel_id, "of_merchant_id": merchant_id})
+    return None if row is None else row[0]
+
+
+async def list_payments_after(
+    db: Database, merchant_id: MerchantId, channel_id: str, after: tuple[Instant, str], end: Instant, limit: int
+) -> list[Payment]:
+    """Lists payments of a channel in the order of their time, after one of them; unreadable ones are left out."""
+    params = {"of_channel_id": channel_id, "of_merchant_id": merchant_id, "at": after[0], "after": after[1]}
+    rows = await db.fetch(_payments_after, {**params, "end": end, "limit": limit})
+    return [payment for row in rows if (payment := read_if_sound(row)) is not None]

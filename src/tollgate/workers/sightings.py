@@ -1,0 +1,72 @@
+"""Writes the sightings of payments behind the payments, derives those that a killed process lost, and removes old ones.
+
+What is counted is decided in `operations/risk.py`.
+"""
+
+import asyncio
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations import risk
+from tollgate.operations.app import App
+from tollgate.payments.merchants import Channel
+from tollgate.store import risk as store
+from tollgate.store.database import StoreFault
+from tollgate.values import HOUR, SECOND
+from tollgate.workers.loop import run_guarded
+
+_WRITE_EVERY_S = 0.25
+"""Other processes count a payment after this time."""
+
+
+async def keep_sightings(app: App) -> int:
+    """Derives what was lost, and then writes what is noted until it is cancelled."""
+    for merchant in app.merchants.list_merchants():
+        for channel in app.merchants.list_channels(merchant.id):
+            await run_guarded((app, channel), _derive_recent)
+    try:
+        while True:
+            await run_guarded(app, write_noted)
+            await asyncio.sleep(_WRITE_EVERY_S)
+    finally:
+        await run_guarded(app, write_noted)
+
+
+async def write_noted(app: App) -> None:
+    """Writes what is noted; what cannot be written stays for the next time."""
+    while rows := app.sightings.take(LIMITS.sightings_batch):
+        try:
+            await store.write_sightings(app.database, rows)
+        except StoreFault:
+            app.sightings.put_back(rows)
+            raise
+        app.sightings.forget(rows)
+
+
+async def _derive_recent(task: tuple[App, Channel]) -> None:
+    """Writes the sightings of the newest payments of a channel; those that are there are left alone."""
+    app, channel = task
+    counted = app.merchants.get_counted(channel.merchant_id)
+    newest = await store.find_newest_time(app.database, channel.merchant_id, channel.id) if counted else None
+    if newest is None:
+        return
+    after, end = (newest - LIMITS.sightings_gap, ""), newest + 1
+    while True:
+        some = await store.list_payments_after(
+            app.database, channel.merchant_id, channel.id, after, end, LIMITS.sightings_batch
+        )
+        if not some:
+            return
+        rows = [row for payment in some for row in await risk.derive_rows(app, payment, counted.keys())]
+        if rows:
+            await store.write_sightings(app.database, rows)
+        after = some[-1].created_at, some[-1].id
+
+
+async def remove_old_sightings(app: App) -> int:
+    """Removes the sightings that are older than the longest window of their merchant."""
+    removed = 0
+    for merchant in app.merchants.list_merchants():
+        longest = max(app.merchants.get_counted(merchant.id).values(), default=0) * SECOND
+        before = app.clock.now() - max(longest + HOUR, LIMITS.sightings_kept_min)
+        removed += await store.purge_sightings(app.database, merchant.id, before, LIMITS.sightings_batch)
+    return removed
