@@ -4,7 +4,7 @@ The rules themselves are a merchant's own; how they are evaluated is decided in 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tollgate.catalog.shape import Shape, amount, choice, digits, pattern, text
@@ -118,7 +118,7 @@ class RiskKind:
     """The sentence that says when a rule of this kind is hit."""
     terms: tuple[Term, ...] = ()
     """The terms that a rule of this kind needs, and no others."""
-    codes: Mapping[Attribute, str] = {}
+    codes: Mapping[Attribute, str] = field(default_factory=dict)
     """The code of a refusal by attribute, if the rule has one."""
     code: str = ""
     """The code of a refusal, if the rule has no attribute."""

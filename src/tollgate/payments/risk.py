@@ -110,6 +110,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
     created_by: str
 
+    def is_counted(self, at: Instant) -> bool:
+        """Tells whether it counts for a payment of this time, which may be one of the past."""
+        return self.created_at <= at and (self.ends_at is None or at < self.ends_at)
+
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known about a payment before it is sent; the values are keyed hashes."""
@@ -300,7 +304,7 @@ def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) 
     if not entries:
         return None
     found = (entries.get(each) for each in facts.listed)
-    return next((each for each in found if each and (each.ends_at is None or facts.at < each.ends_at)), None)
+    return next((each for each in found if each and each.is_counted(facts.at)), None)
 
 
 def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]:

@@ -56,7 +56,7 @@ async def _derive_recent(task: tuple[App, Channel]) -> None:
         )
         if not some:
             return
-        rows = [row for payment in some for row in await risk.derive_rows(app, payment, counted.keys())]
+        rows = await risk.derive_rows(app, some, counted.keys())
         if rows:
             await store.write_sightings(app.database, rows)
         after = some[-1].created_at, some[-1].id
