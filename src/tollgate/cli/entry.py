@@ -15,6 +15,7 @@ from tollgate.cli import (
     listening,
     people,
     recording,
+    risk,
     sandbox,
     serving,
     tokens,
@@ -30,7 +31,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *(serving, people, acquirers, users, tokens, keys, auditing, bank, wallets),
     *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, recording, sandbox, describing),
+    *(erasing, evidence, recording, risk, sandbox, describing),
 )
 """The files add their commands when they are imported."""
 
