@@ -224,6 +224,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     throttles: Annotated[
         str, Setting("Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas.", _THROTTLES)
     ] = ""
+    card_testing: Annotated[
+        str,
+        Setting(
+            "Stop card testing: on, off, or auto, which is on for a live host and off for a test host.",
+            _choice("on", "off", "auto"),
+        ),
+    ] = "auto"
     four_eyes: Annotated[
         str,
         Setting(
@@ -250,6 +257,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_live(self) -> bool:
         return self.environment is Environment.LIVE
+
+    @property
+    def stops_card_testing(self) -> bool:
+        return self.card_testing == "on" or (self.card_testing == "auto" and self.is_live)
 
     @property
     def data_folder(self) -> Path:

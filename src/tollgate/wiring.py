@@ -12,7 +12,7 @@ from tollgate.config import Settings
 from tollgate.contract.answers import Envelope
 from tollgate.docs import routes as docs
 from tollgate.office import routes as office
-from tollgate.operations import approvals, build_number, caches, journal
+from tollgate.operations import approvals, build_number, caches, card_testing, journal
 from tollgate.operations.app import App
 from tollgate.payments import checkout, registration, schedule
 from tollgate.store import merchants, opening
@@ -89,6 +89,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         allows_plain_loopback=settings.allow_plain_loopback,
         data_folder=settings.data_folder,
         four_eyes=approvals.read_four_eyes(settings.four_eyes, is_live=settings.is_live),
+        card_testing=card_testing.CardTesting(keyring, clock) if settings.stops_card_testing else None,
     )
     if settings.is_live:
         return app, wires

@@ -45,6 +45,7 @@ class AuditAction(StrEnum):
     PAYMENT_REBILLED = "rebill requested"
     FACT_RECORDED = "receipt or dispute recorded"
     FACTS_IMPORTED = "file of an acquirer imported"
+    COUNTRIES_IMPORTED = "countries imported"
     EVIDENCE_ADDED = "evidence added"
     EVIDENCE_VIEWED = "evidence viewed"
     PAYMENTS_EXPORTED = "payments exported"

@@ -6,6 +6,7 @@ from tollgate.cli import (
     acquirers,
     auditing,
     bank,
+    countries,
     describing,
     endpoints,
     erasing,
@@ -29,7 +30,7 @@ from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (
-    *(serving, people, acquirers, users, tokens, keys, auditing, bank, wallets),
+    *(serving, people, acquirers, users, tokens, keys, auditing, bank, countries, wallets),
     *(webhooks, endpoints, events, listening, triggering),
     *(erasing, evidence, recording, risk, sandbox, describing),
 )

@@ -4,6 +4,7 @@ Follow-ups and recovery have flows of their own.
 """
 
 from collections.abc import Awaitable, Sequence
+from functools import partial
 
 import msgspec
 
@@ -13,7 +14,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
 from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
-from tollgate.operations import accounts, charging, idempotency, risk, routes, signing
+from tollgate.operations import accounts, card_testing, charging, idempotency, risk, routes, signing
 from tollgate.operations.app import App, Call
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
@@ -45,6 +46,14 @@ async def pay(
     payment_id: chosen by the caller when a retry must not create a second payment; the store rejects a duplicate.
     guards: writes that must succeed in the commit that starts the payment.
     """
+    run = partial(_pay, app, call=call, payment_id=payment_id, guards=guards)
+    if app.card_testing is None:
+        return await run(order)
+    payer = card_testing.make_payer(order, call.channel.merchant_id, call.ndc, call.form_address)
+    return await (run(order) if payer is None else app.card_testing.guard(order, payer, run))
+
+
+async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | None, guards: Sequence[Write]) -> Answer:
     channel, idempotency_key = call.channel, call.idempotency_key
     payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     route = routes.route_payment(app, channel, order, payment_id)

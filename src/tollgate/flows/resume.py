@@ -17,7 +17,7 @@ from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.contract import orders, shopper_urls
 from tollgate.flows.authenticate import ask_directory_server, make_method_url, make_secret_name, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
-from tollgate.operations import charging, checkouts, journal, routes, signing
+from tollgate.operations import card_testing, charging, checkouts, journal, routes, signing
 from tollgate.operations.app import App
 from tollgate.payments import authentication
 from tollgate.payments.accounts import CardAccount
@@ -226,7 +226,9 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     route = routes.get_route(app, channel, payment)
     order = await _recall(app, payment, cvv)
     if refusals.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
-        await close(app, payment, await pass_on(app, order, payment, route, case))
+        verdict = await pass_on(app, order, payment, route, case)
+        if await close(app, payment, verdict):
+            _note_result(app, order, payment, verdict.code)
         return
     checkout_id = payment.checkout_id
     for _ in range(_LOCK_TRIES_MAX):
@@ -239,10 +241,17 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
             [*locking, *payments.reopen_writes(payment, deadline_at), *ending], label="payment resumed"
         ):
             started = await charging.get_payment(app, payment, payment.id)
-            await charging.conclude(app, started, await pass_on(app, order, started, route, case), None)
+            answer = await charging.conclude(app, started, await pass_on(app, order, started, route, case), None)
+            _note_result(app, order, payment, answer.code)
             return
         if checkout_id is None:
             return
+
+
+def _note_result(app: App, order: Order, payment: Payment, code: str) -> None:
+    payer = card_testing.make_payer(order, payment.merchant_id, payment.ndc, "")
+    if app.card_testing is not None and payer is not None:
+        app.card_testing.note_result(payer, code)
 
 
 async def _lock_checkout(app: App, payment: Payment, checkout_id: CheckoutId) -> list[Write] | None:

@@ -48,6 +48,8 @@ class _FormCall(msgspec.Struct, frozen=True, kw_only=True):
     prepared: Mapping[str, str]
     fields: Fields
     return_url: str
+    address: str
+    """The address of the shopper's browser."""
 
 
 async def show_form(app: App, checkout_id: str, codes: str, languages: str = "") -> Answer:
@@ -110,6 +112,7 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
         prepared=prepared,
         fields=fields,
         return_url=checkouts.get_return_url(fields),
+        address=sent.address,
     )
     try:
         answer, payment_type = await (
@@ -141,7 +144,7 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     on_file = await accounts.open_registration(app, channel.merchant_id, registration_id) if registration_id else None
     if on_file is not None:
         accounts.refuse_exposed(on_file.account, fields.echo, None)
-    call = Call(channel, form_call.checkout.id)
+    call = Call(channel, form_call.checkout.id, form_address=form_call.address)
     wallet = None if registration_id else find_wallet_call(fields)
     opened = await accounts.open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
     brand = (

@@ -15,6 +15,7 @@ from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange
 from tollgate.contract.answers import Envelope
 from tollgate.operations.caches import CardRangeCache, CountryCache, MerchantCache
+from tollgate.operations.card_testing import CardTesting
 from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
 from tollgate.operations.sightings import Sightings
@@ -36,6 +37,8 @@ class Call(msgspec.Struct, frozen=True):
     channel: Channel
     ndc: str
     idempotency_key: IdempotencyKey | None = None
+    form_address: str = ""
+    """The address of the shopper's browser, where it sent the payment form."""
 
 
 class Activity:
@@ -91,6 +94,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The countries of addresses and cards, as imported."""
     sightings: Sightings = msgspec.field(default_factory=Sightings)
     """The payments that risk rules count and that are not written yet."""
+    card_testing: CardTesting | None = None
+    """Stops card testing; None where that is switched off."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: Throttle = THROTTLES["read_checkout"]

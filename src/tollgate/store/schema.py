@@ -336,8 +336,8 @@ recent_declines = _make_table(
     "recent_declines",
     # What processes tell each other of declined charges, by which card testing is recognised.
     sa.Column("at", WHOLE, primary_key=True),
-    sa.Column("payment_id", TEXT, primary_key=True),
-    sa.Column("keys", TEXT, nullable=False),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("changes", TEXT, nullable=False),
 )
 
 ip_ranges = _make_table(

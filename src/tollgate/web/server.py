@@ -261,6 +261,8 @@ class Gateway:
             self._slow_down(context)
             raise
         context.ndc = caller.ndc
+        if self._app.card_testing is not None:
+            self._app.card_testing.note_server(caller.merchant_id, request.address)
         counted = caller.channel.id if caller.channel else caller.merchant_id
         self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
         self._warn(request, row, context)

@@ -1,5 +1,7 @@
 """Shows deliveries of events to operators, as metrics for Prometheus. Requests are counted where they are answered."""
 
+from collections.abc import Mapping
+
 from prometheus_client import Counter, Gauge
 
 from tollgate.operations.app import App
@@ -15,6 +17,18 @@ _OLDEST = Gauge(
 )
 
 _DROPPED = Counter("tollgate_journal_dropped", "Messages and log lines that were dropped before they were written.")
+
+
+_CARD_TESTING = Counter(
+    "tollgate_card_testing", "Payments that were slowed down, refused or sent away.", ("counter", "action")
+)
+
+
+def count_card_testing(actions: Mapping[tuple[str, str], int], reported: Mapping[tuple[str, str], int]) -> None:
+    """Adds what happened since it was reported last."""
+    for labels, count in actions.items():
+        if count > reported.get(labels, 0):
+            _CARD_TESTING.labels(*labels).inc(count - reported.get(labels, 0))
 
 
 def count_dropped(count: int) -> None:

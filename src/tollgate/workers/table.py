@@ -1,13 +1,24 @@
 """The workers and how often each runs. What they do stands in the other modules."""
 
+from tollgate.catalog.card_testing import MEMORY
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
 from tollgate.operations import geography
-from tollgate.store import checkouts, events, idempotency, inboxes, links, merchants, simulated_sessions, users
+from tollgate.store import (
+    checkouts,
+    declines,
+    events,
+    idempotency,
+    inboxes,
+    links,
+    merchants,
+    simulated_sessions,
+    users,
+)
 from tollgate.store import deliveries as store_deliveries
 from tollgate.store import journal as store_journal
 from tollgate.values import DAY
-from tollgate.workers import deliveries, indexing, jobs, journal, metrics, sightings, upkeep
+from tollgate.workers import card_testing, deliveries, indexing, jobs, journal, metrics, sightings, upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.upkeep import remove_old
 
@@ -27,6 +38,7 @@ _REMOVALS = (
     ("delivery attempts", 60.0, store_deliveries.purge_attempts, LIMITS.delivery_lifetime),
     ("simulated sessions", 600.0, simulated_sessions.purge_simulated_sessions, LIMITS.simulated_session_memory),
     ("inbox messages", 600.0, inboxes.purge_inbox_messages, LIMITS.inbox_memory),
+    ("recent declines", 60.0, declines.purge_declines, 2 * MEMORY),
     ("journal", 60.0, store_journal.purge_journal, LIMITS.journal_lifetime),
 )
 
@@ -52,6 +64,7 @@ WORKERS = (
     Worker(name="sightings", every_s=1.0, run=sightings.keep_sightings),
     Worker(name="old sightings", every_s=60.0, run=sightings.remove_old_sightings),
     Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
+    Worker(name="card testing", every_s=1.0, run=card_testing.share_declines),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),
     Worker(name="bank files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=upkeep.erase_registrations),

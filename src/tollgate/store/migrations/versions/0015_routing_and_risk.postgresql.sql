@@ -107,9 +107,9 @@ CREATE INDEX reviews_open ON reviews (merchant_id, opened_at) WHERE state = 0;
 
 CREATE TABLE recent_declines (
     at BIGINT NOT NULL,
-    payment_id TEXT NOT NULL,
-    keys TEXT NOT NULL,
-    PRIMARY KEY (at, payment_id)
+    id TEXT NOT NULL,
+    changes TEXT NOT NULL,
+    PRIMARY KEY (at, id)
 );
 
 CREATE TABLE ip_ranges (

@@ -116,9 +116,9 @@ CREATE INDEX reviews_open ON reviews (merchant_id, opened_at) WHERE state = 0;
 
 CREATE TABLE recent_declines (
     at INTEGER NOT NULL,
-    payment_id TEXT NOT NULL,
-    keys TEXT NOT NULL,
-    PRIMARY KEY (at, payment_id)
+    id TEXT NOT NULL,
+    changes TEXT NOT NULL,
+    PRIMARY KEY (at, id)
 )
  STRICT;
 
