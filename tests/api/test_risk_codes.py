@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,7 +148,7 @@ def pay(client: Client, **changes: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def ruled(own_gateway: GatewayProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Client]]:
+def ruled(own_gateway: GatewayProcess, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Client]:
     """A merchant for each rule, and one with lists; the server knows of all of them."""
     folder = tmp_path_factory.mktemp("countries")
     (folder / "ip.csv").write_text("192.0.2.0/24,DE\n203.0.113.0/24,FR\n198.51.100.0/24,A1\n")
@@ -166,7 +165,7 @@ def ruled(own_gateway: GatewayProcess, tmp_path_factory: pytest.TempPathFactory)
     for _, attribute, value, _ in BLOCKED:
         run_command(own_gateway, "risk", "block", find_merchant_id(own_gateway, client), attribute, value)
     wait_for(own_gateway)
-    yield clients
+    return clients
 
 
 def wait_for(gateway: GatewayProcess) -> None:
@@ -192,10 +191,10 @@ def test_a_rule_lets_payments_pass_until_its_cause_arises(case: Case, ruled: dic
     assert client.get(f"/v1/payments/{refused.json['id']}").code == case.code
 
 
-@pytest.mark.parametrize(("code", "attribute", "value", "changes"), BLOCKED, ids=[row[1] for row in BLOCKED])
-def test_a_value_on_the_block_list_is_refused(
-    code: str, attribute: str, value: str, changes: dict[str, str], ruled: dict[str, Client]
-) -> None:
+@pytest.mark.parametrize(
+    ("code", "changes"), [(code, changes) for code, _, _, changes in BLOCKED], ids=[row[1] for row in BLOCKED]
+)
+def test_a_value_on_the_block_list_is_refused(code: str, changes: dict[str, str], ruled: dict[str, Client]) -> None:
     assert pay(ruled["lists"]).code == APPROVED
     assert pay(ruled["lists"], **changes).code == code
 
@@ -211,7 +210,9 @@ def test_a_card_is_blocked_by_a_payment_and_only_until_the_end(own_gateway: Gate
     assert pay(client, **BY_CARD[1]).code == "800.300.101"
     assert pay(client, **BY_CARD[2]).code == APPROVED
     shown = run_command(own_gateway, "risk", "entries", merchant_id)
-    assert entry_id in shown and "411111***1111" in shown and CARDS[1] not in shown
+    assert shown.startswith(entry_id)
+    assert "411111***1111" in shown
+    assert CARDS[1] not in shown
 
     run_command(own_gateway, "risk", "remove", merchant_id, entry_id)
     wait_for(own_gateway)

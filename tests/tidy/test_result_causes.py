@@ -23,6 +23,7 @@ READERS = {
     "catalog/result_rows": "the rows themselves",
     "catalog/results.py": "groups of codes",
     "payments/schedule.py": "what a decline means for a series",
+    "payments/velocities.py": "declines that count as wrong tries",
     "catalog/advice.py": "what people do about them",
     "flows/record.py": "the reason of a chargeback that an acquirer reported without one",
 }
@@ -41,6 +42,7 @@ TABLES = (
     "connectors/threeds/refusals.py",
     "connectors/tokens.py",
     "payments/schedule.py",
+    "payments/velocities.py",
 )
 """Tables that have codes in their rows; all other source uses the names of `catalog/codes.py`."""
 

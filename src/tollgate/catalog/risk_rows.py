@@ -57,12 +57,6 @@ REGISTERED: Mapping[Attribute, Attribute] = {
 }
 """The values of a registration, and the attribute that has the same value in a payment."""
 
-WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
-    Attribute.WRONG_CVV: frozenset({"800.100.153", "800.100.192"}),
-    Attribute.WRONG_EXPIRY: frozenset({"800.100.157"}),
-}
-"""The result codes by which the issuer says that a value was wrong."""
-
 TOTALS = frozenset({Attribute.CHANNEL, Attribute.ACCOUNT})
 """The attributes that all payments share: they are added up by the minute, because there are too many to read."""
 
@@ -256,7 +250,7 @@ RISK_KINDS: Mapping[str, RiskKind] = {
             name="cvv",
             words="The acquirer's answer to the check of the security code is among the answers.",
             terms=(Term.ANSWERS,),
-            code="800.100.153",
+            code="100.400.317",
             review_code="000.400.020",
             outcome="review",
             moment=Moment.APPROVED,

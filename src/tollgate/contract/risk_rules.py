@@ -16,7 +16,7 @@ from tollgate.payments.accounts import CardSummary
 from tollgate.payments.risk import RiskOutcome, Rule, RuleMode, Terms
 from tollgate.values import Fault, Instant, MerchantId, read_hundredths, render_hundredths
 
-_REFUSALS = re.compile(r"100\.400\.[0-3][0-9]{2}|800\.[13][0-9]{2}\.[0-9]{3}|800\.400\.1[0-9]{2}")
+_REFUSALS = re.compile(r"100\.400\.[0-3][0-9]{2}|800\.[123][0-9]{2}\.[0-9]{3}|800\.400\.1[0-9]{2}")
 _FIXED = ("name", "kind", "channel", "mode", "outcome", "code", "points")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
-from tollgate.catalog.risk_rows import PAIRS, REGISTERED, TOTALS, WRONG_TRIES, Attribute
+from tollgate.catalog.risk_rows import PAIRS, REGISTERED, TOTALS, Attribute
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
@@ -18,7 +18,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import NATURES, Nature, Payment
 from tollgate.payments.risk import CompiledRules, Facts, RiskFinding, RiskOutcome, evaluate
-from tollgate.payments.velocities import Velocities, Velocity, begin_window
+from tollgate.payments.velocities import WRONG_TRIES, Velocities, Velocity, begin_window
 from tollgate.store import payments
 from tollgate.store.risk import Look, SightingRow
 from tollgate.values import Instant, MerchantId, Money

@@ -9,6 +9,12 @@ import msgspec
 from tollgate.catalog.risk_rows import TOTALS, Attribute
 from tollgate.values import MINUTE, SECOND, Instant
 
+WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
+    Attribute.WRONG_CVV: frozenset({"800.100.153", "800.100.192"}),
+    Attribute.WRONG_EXPIRY: frozenset({"800.100.157"}),
+}
+"""The result codes by which the issuer says that a value was wrong."""
+
 
 class Sighting(NamedTuple):
     """One payment that was seen with one value."""

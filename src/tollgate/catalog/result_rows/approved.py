@@ -30,7 +30,7 @@ SUCCESS = join_causes(
     Cause(Origin.OTHER_CODE, "the success code of the host and mode"),
     Row("000.300.000", "Authorised and captured in one request (PA.CP): both halves succeeded."),
     Row("000.600.000", "Approved: the provider confirmed an open payment afterwards."),
-    Cause(Origin.LATER, "risk checks and their providers"),
+    Cause(Origin.ABSENT, "risk checks of outside providers"),
     Row("000.300.100", "The risk check has no objection."),
     Row("000.300.101", "The risk check has no objection to the bank account."),
     Row("000.300.102", "The risk report is ready."),
@@ -47,8 +47,11 @@ SUCCESS = join_causes(
 )
 
 REVIEW = join_causes(
-    Cause(Origin.LATER, "risk checks and their providers"),
+    Cause(Origin.GATEWAY, "a risk rule whose outcome is a review"),
     Row("000.400.000", "Approved, but fraud is possible: review before shipping."),
+    Row("000.400.010", "Approved, but the address comparison raised doubts: review before shipping."),
+    Row("000.400.020", "Approved, but the security code raised doubts: review before shipping."),
+    Cause(Origin.ABSENT, "risk checks of outside providers"),
     Row("000.400.070", "Approved, while the risk provider is still deciding: wait before shipping."),
     Row("000.400.080", "Approved, although one of the checks was out of service: review before shipping."),
     Row("000.400.081", "Approved, but the risk provider could not be reached in time: review before shipping."),
@@ -57,8 +60,6 @@ REVIEW = join_causes(
     Row("000.400.091", "Approved, with a review asked for on grounds not stated."),
     Row("000.400.100", "Approved, but the risk check that ran afterwards objects: review before shipping."),
     Cause(Origin.UNTOLD, "an approval with a reservation"),
-    Row("000.400.010", "Approved, but the address comparison raised doubts: review before shipping."),
-    Row("000.400.020", "Approved, but the security code raised doubts: review before shipping."),
     Row("000.400.040", "Approved, but for another amount than requested: compare before shipping."),
     Row("000.400.050", "Approved, while one party has yet to confirm: review before shipping."),
     Row("000.400.060", "Approved without protection: the merchant bears the loss if it is disputed."),
@@ -80,7 +81,7 @@ PENDING = join_causes(
 )
 
 PENDING_LONG = join_causes(
-    Cause(Origin.LATER, "risk checks and their providers"),
+    Cause(Origin.ABSENT, "risk checks of outside providers"),
     Row("100.400.500", "Open until the risk provider has decided."),
     Cause(Origin.UNTOLD, "an outcome that stays open for days"),
     Row("800.400.500", "Open until the money arrives, which may take days."),

@@ -28,7 +28,7 @@ NO_AUTHENTICATION = join_causes(
     Cause(Origin.UNTOLD, "a 3-D Secure result that version 2 does not tell"),
     Row("000.400.111", "Not paid: the authentication by data alone did not work."),
     Row("000.400.112", "Not paid: authenticating without the shopper (3RI) is not open to this merchant."),
-    Cause(Origin.LATER, "risk checks and their providers"),
+    Cause(Origin.ABSENT, "risk checks of outside providers"),
     Row("000.400.200", "Not paid: the risk check did not respond."),
 )
 

@@ -12,7 +12,8 @@ class Origin(Enum):
     FAULT = "not answered: `200.300.404` names the parameter"
     OTHER_CODE = "not answered: another code tells it"
     UNTOLD = "only forced in the sandbox: no message from a partner tells it"
-    LATER = "later: risk rules"
+    NAMED = "only by a risk rule that names it"
+    LATER = "later"
     ABSENT = "feature that does not exist here"
 
     @property

@@ -27,7 +27,7 @@ COMMUNICATION = join_causes(
     Row("900.100.600", "The acquirer is out of reach at present."),
     Cause(Origin.GATEWAY, "a checkout whose amount changed while it was being paid"),
     Row("900.300.600", "The shopper's session has run out: start a new checkout."),
-    Cause(Origin.LATER, "risk checks and their providers"),
+    Cause(Origin.ABSENT, "risk checks of outside providers"),
     Row("900.400.100", "The risk provider could not be talked to."),
 )
 
