@@ -17,6 +17,7 @@ from tollgate.cli import (
     people,
     recording,
     risk,
+    risk_try,
     sandbox,
     serving,
     tokens,
@@ -32,7 +33,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *(serving, people, acquirers, users, tokens, keys, auditing, bank, countries, wallets),
     *(webhooks, endpoints, events, listening, triggering),
-    *(erasing, evidence, recording, risk, sandbox, describing),
+    *(erasing, evidence, recording, risk, risk_try, sandbox, describing),
 )
 """The files add their commands when they are imported."""
 

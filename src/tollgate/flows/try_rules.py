@@ -11,7 +11,7 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
-from tollgate.catalog.risk_rows import WRONG_TRIES, Attribute
+from tollgate.catalog.risk_rows import Attribute
 from tollgate.contract.risk_rules import read_person
 from tollgate.operations import payment_history, risk
 from tollgate.operations.app import App
@@ -21,6 +21,7 @@ from tollgate.payments.reporting import FOREVER
 from tollgate.payments.risk import CompiledRules, RiskFinding, Rule, RuleMode, compile_rules, evaluate
 from tollgate.payments.risk_replay import Past
 from tollgate.payments.risk_report import Report, list_fates
+from tollgate.payments.velocities import WRONG_TRIES
 from tollgate.store import reports
 from tollgate.store.risk import SightingRow
 from tollgate.values import SECOND, Instant, MerchantId, Refusal
