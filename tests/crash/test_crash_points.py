@@ -113,6 +113,7 @@ SPARED = {
     "registration changed": ONE_COMMIT,
     "registration erased": REPEATABLE,
     "registration used": "one note of the last use, which only prolongs the retention",
+    "risk sightings": "derived again from the payments by the next process, as `test_risk_sightings.py` shows",
     "role given": ONE_COMMIT,
     "role taken": ONE_COMMIT,
     "run refused": "one commit, before and after which nothing is paid",

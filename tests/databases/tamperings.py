@@ -61,6 +61,9 @@ FACTS: dict[str, Tampering] = {
     "card": _change_payment("card", "NULL", "db"),
     "echo": _change_payment("echo", """'{"numberOfCaptures": "98"}'""", "pa"),
     "connector": _change_payment("connector", "'iso8583'", "db"),
+    "account_id": _change_payment("account_id", ":other", "db"),
+    "routing": _change_payment("routing", """'[["another","chosen"]]'""", "db"),
+    "risk": _change_payment("risk", """'{"score": 7}'""", "db"),
     "split": _change_payment("split", """'[["bob",4600]]'""", "cp split"),
     "details": _change_payment("details", """'{"AcquirerResponse": "00"}'""", "db declined"),
 }

@@ -47,6 +47,7 @@ BACKWARDS = reports.shape_period(Period(begins_at=0, ends_at=1, is_newest_first=
 
 SMALL = {
     "approvals", "bank_files", "delivery_workers", "inboxes", "merchants",
+    "risk_entries", "risk_rules",
     "planned_outcomes", "saved_views", "settings", "users", "webhooks",
 }  # fmt: skip
 """Tables whose rows people make, so that reading a merchant's rows, or all of them, is short work."""
