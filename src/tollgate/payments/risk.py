@@ -197,6 +197,7 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
 NO_RULES = CompiledRules()
 _BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
 _ANSWERS = ("avs", "cvv")
+_COUNTS_ITSELF = ("count", "distinct")
 _PLACED = ("country_mismatch", "country_served", "proxy")
 
 
@@ -319,8 +320,12 @@ def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]
             if of == currency and own > ladder.limits[0] and not velocities.count(attribute, window_s)
             for rule in ladder.list_exceeded(own)
         ]
-    value = own if group.kind == "volume" else 1
-    if not velocities.has_any(attribute) and value <= group.least:
+    if group.kind == "volume":
+        # In no window, and in no currency, there is more than in all of them.
+        most = own + velocities.add_up_all(attribute)
+    else:
+        most = velocities.count_all(attribute) + (group.kind in _COUNTS_ITSELF)
+    if most <= group.least and attribute not in TOTALS:
         return []
     hit: list[Rule] = []
     for window_s, of, ladder in group.ladders:
