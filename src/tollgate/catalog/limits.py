@@ -4,7 +4,7 @@ Shapes bound single values; nothing is measured here.
 
 from dataclasses import dataclass
 
-from tollgate.values import DAY, HOUR, MINUTE, Instant
+from tollgate.values import DAY, HOUR, MINUTE, SECOND, Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +221,8 @@ class Limits:
     """The number of sightings that are written in one commit."""
     sightings_gap: Instant = 10 * MINUTE
     """A process that ended had written the sightings of all payments that were older than the newest by so much."""
+    sightings_settled_after: Instant = 5 * SECOND
+    """After this time every process knows a new rule and counts for it."""
     sightings_kept_min: Instant = DAY
 
     erasure_page: int = 500
