@@ -38,6 +38,7 @@ SHOWN_ONLY: Mapping[str, str] = {
     r"/etc/tollgate|/srv/archive": "writes the files of a live host",
     r"tollgate events replay .*\nreplay \d+ events": "asks a question, and shows the answer",
     r"wallet-key add": "needs the keys of a wallet's provider",
+    r"tollgate risk block .* card": "needs a payment of your own",
     r"tollgate decrypt": "shows what is printed, or the headers of a delivery of your own",
 }
 """A block of `console` is shown and not run: the pattern finds it, and the reason follows."""

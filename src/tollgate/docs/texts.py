@@ -47,6 +47,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/webhooks.md",
         "docs/declines.md",
         "docs/shopper-never-returns.md",
+        "docs/risk.md",
         "docs/reports.md",
         "docs/back-office.md",
     ),

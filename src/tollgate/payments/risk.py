@@ -202,7 +202,7 @@ _PLACED = ("country_mismatch", "country_served", "proxy")
 
 
 def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> CompiledRules:
-    """Groups the rules that count for a channel: the newest versions, in the order in which they decide."""
+    """Groups the rules that count for a channel, which are the newest versions."""
     found = [rule for rule in rules if rule.mode is not RuleMode.OFF]
     counting = [rule for rule in found if rule.kind in _BY_WINDOW]
     windows_s: dict[Attribute, int] = {}
@@ -351,8 +351,11 @@ def _measure(group: _Group, facts: Facts, velocities: Velocities, window_s: int)
 def _conclude(
     rules: CompiledRules, before: RiskFinding, hit: Iterable[Rule], *, is_allowed: bool = False
 ) -> RiskFinding:
-    """Adds hits to a finding, and then those of the rules that look at the score."""
-    found = list(hit)
+    """Adds hits to a finding, and then those of the rules that look at the score.
+
+    Of rules that demand the same, the one decides that has been as it is for the longest time.
+    """
+    found = sorted(hit, key=lambda rule: (rule.created_at, rule.id))
     if not found:
         return before
     score = before.score

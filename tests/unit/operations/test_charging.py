@@ -14,6 +14,7 @@ from tollgate.flows.pay import start_attempt
 from tollgate.flows.recover import complete_overdue
 from tollgate.operations.app import App, Call
 from tollgate.operations.charging import charge, conclude, make_shopper_url
+from tollgate.operations.risk import Judgement
 from tollgate.operations.routes import Route, choose_route
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, State, Verdict
@@ -42,7 +43,8 @@ def get_route(app: App, order: Order) -> Route:
 
 
 async def start(app: App, order: Order = ORDER) -> Payment:
-    started = start_attempt(app, order, Call(CHANNEL, "ndc"), PaymentId(make_id()), 5, get_route(app, order))
+    call, judgement = Call(CHANNEL, "ndc"), Judgement(app.clock.now())
+    started = start_attempt(app, order, call, PaymentId(make_id()), 5, get_route(app, order), judgement)
     assert await start_payment(app.database, started, None, None)
     return started
 

@@ -157,11 +157,11 @@ def test_many_alike_rules_are_one_group_and_all_that_are_exceeded_are_hit() -> N
     assert len([each for each in list_hits(found) if each.startswith("amount")]) == 10
 
 
-def test_the_gravest_outcome_decides_and_of_equals_the_first() -> None:
+def test_the_gravest_outcome_decides_and_of_equals_the_oldest() -> None:
     rules = [
         make_rule("amount", amount=1, currency="EUR", outcome=RiskOutcome.REVIEW, code="r", points=30),
-        make_rule("proxy", code="first", points=30),
-        make_rule("holder", code="second", points=50),
+        make_rule("proxy", code="first", points=30, created_at=1),
+        make_rule("holder", code="second", points=50, created_at=2),
     ]
     found = evaluate(compile_rules(rules), make_facts(is_proxy=True, is_other_holder=True), NOTHING_SEEN)
 
@@ -234,8 +234,8 @@ def test_answers_of_the_acquirer_add_to_what_was_found_before() -> None:
 
 
 def test_first_time_is_hit_by_a_value_that_was_not_seen() -> None:
-    terms = {"attribute": Attribute.CARD, "window_s": 3600, "amount": 999, "currency": "EUR"}
-    rules = compile_rules([make_rule("first_time", **terms)])
+    rule = make_rule("first_time", attribute=Attribute.CARD, window_s=3600, amount=999, currency="EUR")
+    rules = compile_rules([rule])
 
     assert evaluate(rules, make_facts(), NOTHING_SEEN).hits
     assert evaluate(rules, make_facts(), see(2 * HOUR)).hits

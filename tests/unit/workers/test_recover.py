@@ -13,6 +13,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import start_attempt
 from tollgate.flows.verify import verify
 from tollgate.operations.app import App, Call
+from tollgate.operations.risk import Judgement
 from tollgate.operations.routes import choose_route
 from tollgate.payments.payment import State
 from tollgate.store import audit
@@ -99,8 +100,9 @@ async def test_a_payment_that_cannot_be_completed_becomes_a_job_and_delays_no_ot
     app = await open_app(tmp_path, ScriptedWire())
     # As a checkout that was prepared with a refund would have made it: one that follows nothing.
     call, route = Call(CHANNEL, "ndc"), choose_route(app, CHANNEL, ORDER.test_mode, ORDER.brand)
-    broken = start_attempt(app, replace(ORDER, payment_type="??"), call, PaymentId("8a" + "1" * 30), 0, route)
-    sound = start_attempt(app, ORDER, call, PaymentId("8a" + "2" * 30), 0, route)
+    judgement, unknown = Judgement(app.clock.now()), replace(ORDER, payment_type="??")
+    broken = start_attempt(app, unknown, call, PaymentId("8a" + "1" * 30), 0, route, judgement)
+    sound = start_attempt(app, ORDER, call, PaymentId("8a" + "2" * 30), 0, route, judgement)
     for started in (broken, sound):
         await start_payment(app.database, started, None, None)
     assert isinstance(app.clock, FixedClock)
