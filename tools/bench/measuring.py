@@ -16,6 +16,7 @@ from tools.bench.pages import PageResult, measure_pages
 from tools.bench.plan import Part, Plan, Side
 from tools.bench.refunds import RefundResult, measure_refunds
 from tools.bench.rival import run_rival
+from tools.bench.rules import RulesResult, measure_rules
 from tools.bench.stocked import Pair, open_pair
 from tools.bench.subject import Subject
 from tools.bench.webhooks import WebhookResult, measure_webhooks
@@ -59,6 +60,7 @@ class SideResult:
     pages: PageResult | None = None
     webhooks: WebhookResult | None = None
     office: OfficeResult | None = None
+    rules: RulesResult | None = None
 
     @property
     def limit_name(self) -> str:
@@ -92,6 +94,8 @@ def measure_side(side: Side, folder: Path, plan: Plan, tell: Callable[[str], Non
         measure_stocked(side, folder, plan, result, tell)
     if Part.WEBHOOKS in plan.parts:
         result.webhooks = measure_webhooks(side, folder, plan, tell)
+    if Part.RULES in plan.parts:
+        result.rules = measure_rules(side, folder, plan, tell)
     return result
 
 

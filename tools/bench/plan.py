@@ -20,6 +20,7 @@ class Part(StrEnum):
     OFFICE = "office"
     GROWTH = "growth"
     WEBHOOKS = "webhooks"
+    RULES = "rules"
     RIVAL = "rival"
 
 

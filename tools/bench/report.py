@@ -11,6 +11,7 @@ from tools.bench.office import EXPORTED_FEW, EXPORTED_MANY
 from tools.bench.pages import FAR, FIRST, PAGE_SIZE, SECOND
 from tools.bench.plan import Part, Plan
 from tools.bench.refunds import CASES, Case, RefundResult
+from tools.bench.rules import RULES, SHOPPERS
 from tools.bench.webhooks import ENDPOINTS, RATE
 from tools.bench.wrk import Load
 
@@ -21,6 +22,7 @@ WEBHOOK_FLOOR = 0.85
 WEBHOOK_DELAY_CEILING_S = 2.0
 NEIGHBOUR_CEILING = 1.1
 OFFICE_CEILING = 2.0
+RULES_CEILING = 1.15
 EXPORT_CEILING_MB = 16.0
 
 _TOP = """# Benchmarks
@@ -71,6 +73,12 @@ _OFFICE = f"""## The back office with payments stored
 The 95th percentile of a round in milliseconds, for a whole page over HTTP at one connection. Both
 servers run at once and take turns, request by request. Then the resident memory that a server needs, at its peak,
 beyond what it had before, to export {EXPORTED_FEW:,} rows and {EXPORTED_MANY:,} rows.
+"""
+_RULES = f"""## Risk rules
+
+Payments per second at {JUDGED_AT} connections with {RULES} active rules and without any; both servers run at once and
+take short turns. The payments are those of {SHOPPERS:,} shoppers, each with a card, an e-mail and an address, and no
+rule refuses one. The ratio is the time of a payment with the rules to that of one without.
 """
 _NEEDS = """## Start and memory
 
@@ -131,6 +139,10 @@ def list_bounds(figures: Figures) -> list[Bound]:
             grown = max(median(heard.growths), heard.undisturbed_growth)
             text = f"{side.name}: growth of a healthy endpoint's p99 beside broken ones"
             bounds.append(Bound(text, NEIGHBOUR_CEILING, grown, is_ceiling=True))
+        if side.rules:
+            cost = max(median(side.rules.costs), side.rules.undisturbed_cost)
+            text = f"{side.name}: time of a payment with {RULES} active rules to one without"
+            bounds.append(Bound(text, RULES_CEILING, cost, is_ceiling=True))
         if side.office:
             for name, times in side.office.times.items():
                 text = f"{side.name}: growth of the p95 of {name} with {many} stored"
@@ -271,6 +283,17 @@ def _render_webhooks(figures: Figures) -> Iterator[str]:
             )
 
 
+def _render_rules(figures: Figures) -> Iterator[str]:
+    yield _RULES
+    yield from _head("database", "payments/s without", f"with {RULES}", "ratio", "rounds", "undisturbed")
+    for side in figures.sides:
+        if side.rules:
+            ruled = side.rules
+            rates = (f"{median(each):,.0f}" for each in (ruled.without, ruled.ruled))
+            costs = f"{median(ruled.costs):.2f}", _span(ruled.costs), f"{ruled.undisturbed_cost:.2f}"
+            yield _row(side.name, *rates, *costs)
+
+
 def _render_office(figures: Figures) -> Iterator[str]:
     plan = figures.plan
     yield _OFFICE
@@ -350,6 +373,7 @@ _SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = 
     (Part.PAGES, _render_pages),
     (Part.OFFICE, _render_office),
     (Part.WEBHOOKS, _render_webhooks),
+    (Part.RULES, _render_rules),
     (Part.RATES, _render_needs),
     (Part.RIVAL, _render_rival),
     (None, _render_bounds),

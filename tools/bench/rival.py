@@ -55,7 +55,7 @@ def _prepare(port: int) -> Call:
     token = _post(port, "/v1/tokens", card)
     customer = _post(port, "/v1/customers", {"source": token, "email": "jane.jones@example.com"})
     body = urlencode({"amount": "9200", "currency": "eur", "customer": customer})
-    return Call(f"http://127.0.0.1:{port}", "/v1/charges", HEADERS, body, "description")
+    return Call(f"http://127.0.0.1:{port}", "/v1/charges", HEADERS, [body], "description")
 
 
 def _wait_until_up(port: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
@@ -49,10 +49,10 @@ class Subject:
     def stop(self) -> None:
         self.process.stop()
 
-    def make_call(self) -> Call:
+    def make_call(self, orders: Sequence[Mapping[str, str]] = (ORDER,)) -> Call:
         client = self.process.client()
-        body = urlencode({"entityId": client.entity_id, **ORDER})
-        return Call(client.base_url, "/v1/payments", client.authorized(), body, "merchantTransactionId")
+        bodies = [urlencode({"entityId": client.entity_id, **order}) for order in orders]
+        return Call(client.base_url, "/v1/payments", client.authorized(), bodies, "merchantTransactionId")
 
     def pay_once(self) -> None:
         client: Client = self.process.client()

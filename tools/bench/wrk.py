@@ -6,7 +6,7 @@ import json
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,11 @@ SPARE_S = 30
 
 # The reference is appended to the body, so that no two requests are the same; `done` prints its counts as JSON.
 _SCRIPT = """
-local path, headers, body, mark = %(path)s, %(headers)s, %(body)s, %(mark)s
+local path, headers, bodies, mark = %(path)s, %(headers)s, %(bodies)s, %(mark)s
 local count = 0
 function request()
   count = count + 1
-  return wrk.format("POST", path, headers, body .. mark .. count)
+  return wrk.format("POST", path, headers, bodies[count %% #bodies + 1] .. mark .. count)
 end
 function done(summary, latency, requests)
   local errors = summary.errors
@@ -39,7 +39,8 @@ class Call:
     url: str
     path: str
     headers: Mapping[str, str]
-    body: str
+    bodies: Sequence[str]
+    """They are sent in turn."""
     unique_name: str
 
 
@@ -80,7 +81,7 @@ def _render_script(call: Call) -> str:
     return _SCRIPT % {
         "path": _quote(call.path),
         "headers": "{" + ", ".join(f"[{_quote(name)}] = {_quote(text)}" for name, text in headers.items()) + "}",
-        "body": _quote(call.body),
+        "bodies": "{" + ", ".join(map(_quote, call.bodies)) + "}",
         "mark": _quote(f"&{call.unique_name}={secrets.token_hex(6)}-"),
     }
 

@@ -4,7 +4,7 @@ Shapes bound single values; nothing is measured here.
 
 from dataclasses import dataclass
 
-from tollgate.values import DAY, HOUR, MINUTE, Instant
+from tollgate.values import DAY, HOUR, MINUTE, SECOND, Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +232,8 @@ class Limits:
     """The number of sightings that are written in one commit."""
     sightings_gap: Instant = 10 * MINUTE
     """A process that ended had written the sightings of all payments that were older than the newest by so much."""
+    sightings_settled_after: Instant = 5 * SECOND
+    """After this time every process knows a new rule and counts for it."""
     sightings_kept_min: Instant = DAY
 
     erasure_page: int = 500
@@ -249,6 +251,10 @@ class Limits:
     search_candidates_max: int = 1000
     """The number of payments that one page of a search looks at before it asks whether to look further back."""
     search_batch: int = 200
+    history_page: int = 200
+    """The number of payments that are read at once by what walks all payments of a merchant in their order."""
+    tried_sightings_max: int = 2_000_000
+    """The number of sightings that a back-test of risk rules holds in memory."""
     index_batch: int = 100
     """The number of events that are indexed in one commit."""
     index_delay: Instant = MINUTE

@@ -10,7 +10,7 @@ from tollgate.vault.keyring import KeyringError
 COMMANDS = (
     *("serving", "people", "acquirers", "accounts", "dispatching", "users", "tokens", "keys", "auditing", "bank"),
     *("countries", "wallets", "webhooks", "endpoints", "events", "listening", "triggering"),
-    *("erasing", "evidence", "recording", "risk", "sandbox", "describing"),
+    *("erasing", "evidence", "recording", "risk", "risk_try", "sandbox", "describing"),
 )
 """The files of commands, which add them when they are imported."""
 for _name in COMMANDS:

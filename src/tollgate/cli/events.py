@@ -36,7 +36,7 @@ def events() -> None:
     """Events, what became of their deliveries, and deliveries made again."""
 
 
-def _read_time(_context: click.Context, _option: click.Parameter, value: str | None) -> Instant | None:
+def read_time(_context: click.Context, _option: click.Parameter, value: str | None) -> Instant | None:
     if value is None:
         return None
     try:
@@ -57,8 +57,8 @@ def _read_types(_context: click.Context, _option: click.Parameter, values: Itera
 def _with_filter(command: Any) -> Any:
     for option in (
         click.option("--status", type=click.Choice(replays.STATUSES), help="The status of the delivery."),
-        click.option("--until", callback=_read_time, metavar="TIME", help="Only events before this time."),
-        click.option("--since", callback=_read_time, metavar="TIME", help="Only events from this time on."),
+        click.option("--until", callback=read_time, metavar="TIME", help="Only events before this time."),
+        click.option("--since", callback=read_time, metavar="TIME", help="Only events from this time on."),
         click.option(
             "--types", "--type", multiple=True, callback=_read_types, metavar="WORDS", help="Types or names of events."
         ),

@@ -3,7 +3,7 @@
 What follows from a judgement is carried out by the flows.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
@@ -49,6 +49,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     echo: Mapping[str, str]
     result_code: str = ""
     """The result, where it is known."""
+    completed_at: Instant = 0
+    """The time of the result: a wrong try counts from then on."""
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -169,7 +171,7 @@ def make_rows(
         SightingRow(
             subject.merchant_id,
             values[attribute],
-            subject.at,
+            subject.completed_at if attribute in WRONG_TRIES else subject.at,
             subject.payment_id,
             subject.money.hundredths,
             subject.money.currency,
@@ -245,7 +247,7 @@ def note_result(app: App, payment: Payment, account: Instrument | None, result_c
     if counted and any(result_code in WRONG_TRIES[each] for each in counted):
         subject = msgspec.structs.replace(make_subject(payment, account), result_code=result_code)
         values, others = make_values(app, subject, read_person({}, None), counted)
-        app.sightings.add_written(make_rows(subject, values, others, counted))
+        app.sightings.hold(payment.id, make_rows(subject, values, others, counted))
 
 
 def make_subject(payment: Payment, account: Instrument | None) -> Subject:
@@ -264,19 +266,37 @@ def make_subject(payment: Payment, account: Instrument | None) -> Subject:
         merchant_transaction_id=payment.merchant_transaction_id,
         echo=payment.echo,
         result_code=payment.result_code,
+        completed_at=payment.completed_at or 0,
     )
 
 
-async def derive_rows(app: App, payment: Payment, counted: Set[Attribute]) -> list[SightingRow]:
-    """Returns the sightings of a stored payment, with its account if that is not wiped."""
-    if payment.chain_id is not None or NATURES[payment.payment_type] is not Nature.TAKES:
-        return []
-    account = None
-    if not _CARD_BASED.isdisjoint(counted):
-        sealed = await payments.find_sealed_account(app.database, payment.merchant_id, payment.id)
-        if sealed is not None:
-            owner = sealing.make_owner("payment", payment.merchant_id, payment.id)
-            account = sealing.open_account(sealed, owner=owner, keyring=app.keyring)
-    subject = make_subject(payment, account)
-    values, others = make_values(app, subject, read_person(payment.echo, payment.card), counted)
-    return make_rows(subject, values, others, counted)
+def is_judged(payment: Payment) -> bool:
+    """Tells whether a stored payment is one that rules judge and count."""
+    return payment.chain_id is None and NATURES[payment.payment_type] is Nature.TAKES
+
+
+async def open_accounts(app: App, some: Sequence[Payment], wanted: Set[Attribute]) -> dict[str, Instrument]:
+    """Opens the accounts of payments of one merchant by their ids, if a wanted attribute needs them; wiped ones are
+    left out."""
+    if not some or _CARD_BASED.isdisjoint(wanted):
+        return {}
+    merchant_id = some[0].merchant_id
+    sealed = await payments.list_sealed_accounts(app.database, merchant_id, [payment.id for payment in some])
+    return {
+        payment_id: sealing.open_account(
+            each, owner=sealing.make_owner("payment", merchant_id, payment_id), keyring=app.keyring
+        )
+        for payment_id, each in sealed.items()
+    }
+
+
+async def derive_rows(app: App, some: Sequence[Payment], counted: Set[Attribute]) -> list[SightingRow]:
+    """Returns the sightings of stored payments of one merchant, with the accounts that are not wiped."""
+    judged = [payment for payment in some if is_judged(payment)]
+    accounts = await open_accounts(app, judged, counted)
+    rows: list[SightingRow] = []
+    for payment in judged:
+        subject = make_subject(payment, accounts.get(payment.id))
+        values, others = make_values(app, subject, read_person(payment.echo, payment.card), counted)
+        rows += make_rows(subject, values, others, counted)
+    return rows

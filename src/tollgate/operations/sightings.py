@@ -7,6 +7,8 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from tollgate.payments.velocities import Sighting, Velocity
 from tollgate.store.database import Batcher, Database
 from tollgate.store.risk import Look, SightingRow, read_sightings, read_totals
@@ -40,6 +42,8 @@ class Sightings:
         self._by_key: dict[bytes, dict[str, Sighting]] = {}
         self._started: dict[str, Sequence[SightingRow]] = {}
         """The sightings of payments that are not written themselves."""
+        self._held: dict[str, Sequence[SightingRow]] = {}
+        """The sightings that count once their payments are completed."""
         self._ready: deque[SightingRow] = deque()
         self._sums: dict[tuple[bytes, int], _Sum] = {}
         self._reads: Batcher[Sequence[Look], _Found] | None = None
@@ -66,11 +70,17 @@ class Sightings:
         else:
             self.forget(rows)
 
-    def add_written(self, rows: Sequence[SightingRow]) -> None:
-        """Counts what is known of a payment later, such as that its security code was wrong."""
-        for row in rows:
-            self._by_key.setdefault(row.key, {})[row.payment_id] = row.sighting
-        self._ready.extend(rows)
+    def hold(self, payment_id: str, rows: Sequence[SightingRow]) -> None:
+        """Keeps what the result of a payment showed, such as a wrong security code, until the payment is completed."""
+        if rows:
+            self._held[payment_id] = rows
+
+    def complete(self, payment_id: str, at: Instant) -> None:
+        """Counts what was held from the completion of the payment on."""
+        for row in self._held.pop(payment_id, ()):
+            counted = msgspec.structs.replace(row, at=at)
+            self._by_key.setdefault(row.key, {})[payment_id] = counted.sighting
+            self._ready.append(counted)
 
     def take(self, limit: int) -> list[SightingRow]:
         """Takes sightings to write; they count from memory until `forget`."""

@@ -105,7 +105,9 @@ def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
 def complete_answered(app: App, started: Payment, verdict: Verdict) -> tuple[Completion, Answer]:
     """Completes an attempt, and returns also the answer about it, which an event repeats."""
     app.activity.completions += 1
-    completion = complete(started, choose_verdict(app, started, verdict), app.clock.now())
+    now = app.clock.now()
+    completion = complete(started, choose_verdict(app, started, verdict), now)
+    app.sightings.complete(started.id, now)
     signed = sign(app, completion.payment)
     result, body = get_result(signed.result_code), render_answered(signed, app.envelope)
     url = None if is_pending(result.code) else find_notification_url(signed)

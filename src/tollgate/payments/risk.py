@@ -114,6 +114,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
     created_by: str
 
+    def is_counted(self, at: Instant) -> bool:
+        """Tells whether it counts for a payment of this time, which may be one of the past."""
+        return self.created_at <= at and (self.ends_at is None or at < self.ends_at)
+
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known about a payment before it is sent; the values are keyed hashes."""
@@ -197,6 +201,7 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
 NO_RULES = CompiledRules()
 _BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
 _ANSWERS = ("avs", "cvv")
+_COUNTS_ITSELF = ("count", "distinct")
 _PLACED = ("country_mismatch", "country_served", "proxy")
 
 
@@ -304,7 +309,7 @@ def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) 
     if not entries:
         return None
     found = (entries.get(each) for each in facts.listed)
-    return next((each for each in found if each and (each.ends_at is None or facts.at < each.ends_at)), None)
+    return next((each for each in found if each and each.is_counted(facts.at)), None)
 
 
 def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]:
@@ -319,8 +324,12 @@ def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]
             if of == currency and own > ladder.limits[0] and not velocities.count(attribute, window_s)
             for rule in ladder.list_exceeded(own)
         ]
-    value = own if group.kind == "volume" else 1
-    if not velocities.has_any(attribute) and value <= group.least:
+    if group.kind == "volume":
+        # In no window, and in no currency, there is more than in all of them.
+        most = own + velocities.add_up_all(attribute)
+    else:
+        most = velocities.count_all(attribute) + (group.kind in _COUNTS_ITSELF)
+    if most <= group.least and attribute not in TOTALS:
         return []
     hit: list[Rule] = []
     for window_s, of, ladder in group.ladders:

@@ -55,8 +55,12 @@ class Velocities:
             return ()
         return rows[bisect_left(self._times[attribute], begin_window(self._at, attribute, window_s)) :]
 
-    def has_any(self, attribute: Attribute) -> bool:
-        return attribute in self._seen or attribute in TOTALS
+    def count_all(self, attribute: Attribute) -> int:
+        return len(self._seen.get(attribute, ()))
+
+    def add_up_all(self, attribute: Attribute) -> int:
+        """Adds up the amounts in all currencies, within the longest window."""
+        return sum([row.amount for row in self._seen.get(attribute, ())])
 
     def count(self, attribute: Attribute, window_s: int) -> int:
         if attribute in TOTALS:

@@ -73,6 +73,7 @@ SETTINGS = (
     SettingRow(search_index.CURSOR, True, "it says how far the terms and tallies of the snapshot go"),
     SettingRow("accounts_wiped.", True, "it says up to which payment accounts were wiped"),
     SettingRow("events_kept_since", True, "it says which payments of the snapshot have events"),
+    SettingRow("sightings_since.", True, "it says from when on the sightings of the snapshot are complete"),
     SettingRow("sandbox_tenant", True, "it names a merchant of the snapshot"),
     SettingRow("sealed/acquirer/", True, "it belongs to the channels of the snapshot"),
     SettingRow("sealed/sandbox_wallets", True, "wallet keys of the snapshot belong to it"),

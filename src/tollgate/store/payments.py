@@ -15,7 +15,7 @@ from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closu
 from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
 from tollgate.store import hot
 from tollgate.store.checkouts import end_attempt_writes
-from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, bind
+from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database, Unreadable
 from tollgate.store.events import Event
 from tollgate.store.idempotency import Answer, idempotency_writes
@@ -263,6 +263,11 @@ _overdue = Statement(
     .limit(sa.bindparam("limit"))
 )
 _get_sealed = Statement(sa.select(payments.c.sealed_account).where(*PAYMENTS.is_it), is_quick=True)
+_sealed_by_ids = Statement(
+    sa.select(payments.c.id, payments.c.sealed_account).where(
+        payments.c.merchant_id == sa.bindparam("merchant_id"), is_among_ids(payments.c.id)
+    )
+)
 _look_later = PAYMENTS.update(sa.text(STARTED), new=["deadline_at"])
 
 
@@ -338,3 +343,11 @@ async def find_sealed_account(db: Database, merchant_id: MerchantId, payment_id:
         raise LookupError(f"there is no payment {payment_id}")
     sealed: bytes | None = row[0]
     return sealed
+
+
+async def list_sealed_accounts(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, bytes]:
+    """Returns the sealed accounts of these payments; one whose account was wiped is left out."""
+    rows = [
+        row for _, some in spread_ids(ids) for row in await db.fetch(_sealed_by_ids, {"merchant_id": merchant_id, **some})
+    ]
+    return {payment_id: sealed for payment_id, sealed in rows if sealed is not None}

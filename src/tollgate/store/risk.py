@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import orjson
 import sqlalchemy as sa
 
 # This spelling of ON CONFLICT compiles for both databases.
@@ -17,7 +18,7 @@ from tollgate.store.database import Database
 from tollgate.store.merchants import change_merchants
 from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import payments, risk_entries, risk_rules, risk_sightings
-from tollgate.store.statements import Statement, Write
+from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import Instant, MerchantId
 
 # ---- rules ----
@@ -125,9 +126,7 @@ class Look(msgspec.Struct, frozen=True):
 
 SIGHTINGS = Codec(risk_sightings, SightingRow, key=["merchant_id", "key", "at", "payment_id"])
 ROWS_AT_ONCE = 32
-LOOKS_MAX = 32
-"""Values of one statement; the last of several statements has fewer, in one of these sizes."""
-_SIZES = (4, 8, 16, LOOKS_MAX)
+SUMS_AT_ONCE = 4
 READ_MAX = 5_000
 """The newest sightings of a value that are read: no person pays so often within a window."""
 
@@ -172,17 +171,6 @@ def _is_looked_for(place: int) -> list[sa.ColumnElement[bool]]:
     ]
 
 
-def _make_look(place: int) -> Any:
-    table = risk_sightings.c
-    newest = (
-        sa.select(table.key, table.at, table.payment_id, table.amount, table.currency, table.other)
-        .where(*_is_looked_for(place))
-        .order_by(table.at.desc())
-        .limit(sa.literal_column(str(READ_MAX)))
-    )
-    return sa.select(newest.subquery(f"look_{place}"))
-
-
 def _make_sum(place: int) -> Any:
     table = risk_sightings.c
     return (
@@ -192,10 +180,38 @@ def _make_sum(place: int) -> Any:
     )
 
 
+_sums = Statement(sa.union_all(*[_make_sum(place) for place in range(SUMS_AT_ONCE)]))
+_FOUND = 's."key", s.at, s.payment_id, s.amount, s.currency, s.other'
+# One parameter for all looks, because a text of many parts would take longer to prepare than to run.
 _looks = {
-    size: Statement(sa.union_all(*[_make_look(place) for place in range(size)]), is_quick=True) for size in _SIZES
+    Dialect.SQLITE: Statement(
+        sa.text(
+            f"""
+            SELECT {_FOUND} FROM json_each(:looks) AS j CROSS JOIN risk_sightings AS s
+            WHERE s.merchant_id = j.value ->> 0 AND s."key" = unhex(j.value ->> 1) AND s.at < j.value ->> 3
+            AND s.at >= max(j.value ->> 2, coalesce((
+                SELECT n.at FROM risk_sightings AS n
+                WHERE n.merchant_id = j.value ->> 0 AND n."key" = unhex(j.value ->> 1) AND n.at < j.value ->> 3
+                ORDER BY n.at DESC LIMIT 1 OFFSET {READ_MAX - 1}
+            ), 0))
+            """
+        ),
+        is_quick=True,
+    ),
+    Dialect.POSTGRESQL: Statement(
+        sa.text(
+            f"""
+            SELECT {_FOUND} FROM json_array_elements(CAST(:looks AS json)) AS j CROSS JOIN LATERAL (
+                SELECT * FROM risk_sightings AS n
+                WHERE n.merchant_id = j ->> 0 AND n."key" = decode(j ->> 1, 'hex')
+                AND n.at >= CAST(j ->> 2 AS bigint) AND n.at < CAST(j ->> 3 AS bigint)
+                ORDER BY n.at DESC LIMIT {READ_MAX}
+            ) AS s
+            """
+        ),
+        is_quick=True,
+    ),
 }
-_sums = {size: Statement(sa.union_all(*[_make_sum(place) for place in range(size)])) for size in _SIZES[:1]}
 
 
 def _spread(looks: Sequence[Look], size: int) -> dict[str, Any]:
@@ -216,20 +232,18 @@ def _spread(looks: Sequence[Look], size: int) -> dict[str, Any]:
 async def read_sightings(db: Database, looks: Sequence[Look]) -> dict[bytes, list[Sighting]]:
     """Returns the sightings of each value that has any. A value may be asked for once only."""
     found: dict[bytes, list[Sighting]] = {}
-    for start in range(0, len(looks), LOOKS_MAX):
-        some = looks[start : start + LOOKS_MAX]
-        size = next(each for each in _SIZES if len(some) <= each)
-        for key, *seen in await db.fetch(_looks[size], _spread(some, size)):
-            found.setdefault(bytes(key), []).append(Sighting(*seen))
+    asked = orjson.dumps([(look.merchant_id, look.key.hex(), look.begin, look.end) for look in looks]).decode()
+    for row in await db.fetch(_looks[db.dialect], {"looks": asked}):
+        found.setdefault(bytes(row[0]), []).append(Sighting(*row[1:]))
     return found
 
 
 async def read_totals(db: Database, looks: Sequence[Look]) -> list[dict[str, Velocity]]:
     """Adds up the sightings by their currency, for each look in turn."""
     found: list[dict[str, Velocity]] = [{} for _ in looks]
-    size = _SIZES[0]
+    size = SUMS_AT_ONCE
     for start in range(0, len(looks), size):
-        for place, currency, count, total in await db.fetch(_sums[size], _spread(looks[start : start + size], size)):
+        for place, currency, count, total in await db.fetch(_sums, _spread(looks[start : start + size], size)):
             # PostgreSQL sums into a wider type of its own.
             found[start + place][currency] = Velocity(int(count), int(total))
     return found

@@ -6,16 +6,21 @@ What is counted is decided in `operations/risk.py`.
 import asyncio
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.flows.sighting_history import write_history
 from tollgate.operations import risk
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Channel
 from tollgate.store import risk as store
 from tollgate.store.database import StoreFault
-from tollgate.values import HOUR, SECOND
+from tollgate.values import HOUR, SECOND, MerchantId
+from tollgate.workers.deliveries import Pressure
 from tollgate.workers.loop import run_guarded
 
 _WRITE_EVERY_S = 0.25
 """Other processes count a payment after this time."""
+_HISTORY_EVERY_S = 2.0
+_HISTORY_PAUSE_S = 0.2
+"""Between two days of history, payments have their turn."""
 
 
 async def keep_sightings(app: App) -> int:
@@ -61,10 +66,26 @@ async def _derive_of_channel(app: App, channel: Channel) -> None:
         )
         if not some:
             return
-        rows = [row for payment in some for row in await risk.derive_rows(app, payment, counted.keys())]
+        rows = await risk.derive_rows(app, some, counted.keys())
         if rows:
             await store.write_sightings(app.database, rows)
         after = some[-1].created_at, some[-1].id
+
+
+async def keep_history(app: App) -> int:
+    """Derives what new rules need of older payments, while payments do not need the whole process."""
+    pressure = Pressure(app.activity)
+
+    async def go_on(merchant_id: MerchantId) -> None:
+        while not pressure.is_high and await write_history(app, merchant_id):
+            await asyncio.sleep(_HISTORY_PAUSE_S)
+            await pressure.measure()
+
+    while True:
+        await pressure.measure()
+        for merchant in app.merchants.list_merchants():
+            await run_guarded(merchant.id, go_on)
+        await asyncio.sleep(_HISTORY_EVERY_S)
 
 
 async def remove_old_sightings(app: App) -> int:

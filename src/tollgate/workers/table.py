@@ -75,6 +75,7 @@ WORKERS = (
     Worker(name="search index", every_s=5.0, run=indexing.keep_index),
     Worker(name="success rates", every_s=3.0, run=success_rates.share_counts),
     Worker(name="sightings", every_s=1.0, run=sightings.keep_sightings),
+    Worker(name="sighting history", every_s=1.0, run=sightings.keep_history),
     Worker(name="old sightings", every_s=60.0, run=sightings.remove_old_sightings),
     Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
     Worker(name="card testing", every_s=1.0, run=card_testing.share_declines),

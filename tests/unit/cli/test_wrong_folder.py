@@ -73,6 +73,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "risk remove": (ID, ID),
     "risk set": (ID, ID, "--mode", "active"),
     "risk show": (ID, ID),
+    "risk try": (ID,),
     "rotate-keys": ("--wait", "0"),
     "route explain": (ID,),
     "route try": ("{file}",),

@@ -1,0 +1,76 @@
+"""Writes the sightings that a new rule needs of payments which were made before it, from the newest back.
+
+Until they are written, the rule counts the payments since it was added, and those before that were derived already.
+"""
+
+import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.risk_rows import Attribute
+from tollgate.operations import payment_history, risk
+from tollgate.operations.app import App
+from tollgate.store import opening
+from tollgate.store import risk as store
+from tollgate.values import DAY, SECOND, Instant, MerchantId
+
+SETTING = "sightings_since."
+"""This and the merchant: from when on the sightings of each attribute are complete."""
+
+
+class Covered(msgspec.Struct, frozen=True):
+    since: Instant
+    """The sightings of payments from this time on are written, and those of payments to come will be."""
+    window_s: int
+    """The window for which they were kept."""
+
+
+_Known = dict[Attribute, Covered]
+
+
+async def write_history(app: App, merchant_id: MerchantId) -> bool:
+    """Writes the sightings of one day, and returns False if none are missing.
+
+    Two processes may do the same day: a sighting exists once.
+    """
+    name = SETTING + merchant_id
+    stored = await opening.get_setting(app.database, name)
+    known = msgspec.json.decode(stored, type=_Known) if stored else {}
+    now, counted = app.clock.now(), app.merchants.get_counted(merchant_id)
+    covered = {
+        attribute: _cover(known.get(attribute), window_s, now) for attribute, window_s in sorted(counted.items())
+    }
+    missing = {attribute: each.since for attribute, each in covered.items() if each.since > now - each.window_s * SECOND}
+    end = max(missing.values(), default=0)
+    if missing and end <= now:
+        due = {attribute for attribute, since in missing.items() if since == end}
+        begin = max(end - DAY, min(now - covered[each].window_s * SECOND for each in due))
+        async for page in payment_history.read_payments(app, merchant_id, begin, end):
+            rows = await risk.derive_rows(app, page, due)
+            if rows:
+                await store.write_sightings(app.database, rows)
+        covered |= {attribute: msgspec.structs.replace(covered[attribute], since=begin) for attribute in due}
+    if covered != known:
+        await _save(app, name, stored, covered)
+    return bool(missing)
+
+
+def _cover(known: Covered | None, window_s: int, now: Instant) -> Covered:
+    """Returns what is covered of an attribute at present.
+
+    Every process counts a new attribute after some seconds. Of an attribute whose window was changed, those sightings
+    are gone that the earlier window did not need.
+    """
+    if known is None:
+        return Covered(now + LIMITS.sightings_settled_after, window_s)
+    if known.window_s == window_s:
+        return known
+    return Covered(max(known.since, now - known.window_s * SECOND), window_s)
+
+
+async def _save(app: App, name: str, stored: str, covered: _Known) -> None:
+    text = msgspec.json.encode(covered).decode()
+    if stored:
+        # Another process may have saved first; then the next call goes on from there.
+        await opening.replace_setting(app.database, name, stored, text)
+    else:
+        await opening.add_setting(app.database, name, text)
