@@ -177,6 +177,20 @@ async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: 
     ] == []
 
 
+async def test_what_several_channels_earned_is_summed_and_listed_together(db: Database) -> None:
+    other = ChannelId("8a" + "7" * 30)
+    wide = replace(ALWAYS, channel_ids=(SHOP.id, other))
+    await earn(db, money=Money(100, "EUR"))
+    await earn(db, money=Money(50, "EUR"), channel_id=other)
+    await earn(db, money=Money(999, "EUR"), channel_id=ChannelId("8a" + "6" * 30))
+
+    assert [(tally.count, tally.gain) for tally in await reports.sum_report_entries(db, SHOP, wide)] == [(2, 150)]
+    assert await reports.count_report_entries(db, SHOP, wide, 9) == 2
+    listed = await reports.list_report_entries(db, SHOP, wide, None, limit=9, skipped=0)
+    assert [each.row.gain for each in listed if each.row] == [100, 50]
+    assert await reports.list_seller_sums(db, SHOP, wide, None, limit=9, skipped=0) == []
+
+
 async def test_ledger_entries_are_listed_in_both_orders_and_by_payment_type(db: Database) -> None:
     taken = await earn(db, money=Money(100, "EUR"))
     given = await earn(db, money=Money(30, "EUR"), payment_type="CD", test_mode=TestMode.EXTERNAL)
