@@ -154,3 +154,15 @@ def test_the_audit_finds_no_fault_with_decided_reviews(client: Client, gateway: 
     wait_until(lambda: list_chain(client, rejected) == [("RV", SUCCESS)])
 
     assert "all is well" in gateway.run("verify", "--quiet").stdout
+
+
+def test_a_reversal_that_the_acquirer_declines_is_followed_by_a_refund(client: Client) -> None:
+    payment_id = pay(client)
+    declined = client.post(
+        f"/v1/payments/{payment_id}", {"paymentType": "RV", "customParameters[forceResultCode]": "800.100.152"}
+    )
+
+    decide(client, payment_id, "REJECT")
+
+    assert declined.code == "800.100.152"
+    wait_until(lambda: sorted(list_chain(client, payment_id)) == [("RF", SUCCESS), ("RV", "800.100.152")])
