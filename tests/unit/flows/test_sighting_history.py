@@ -1,4 +1,4 @@
-"""A new rule gets the sightings of payments that were made before it, and a back-test reports what became of payments."""
+"""A new rule counts payments that were made before it, and a back-test reports what became of payments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.risk import RiskOutcome
 from tollgate.payments.risk_report import Fate
 from tollgate.store.payments import find_payment
-from tollgate.values import DAY, HOUR, FixedClock
+from tollgate.values import DAY, HOUR, FixedClock, PaymentId
 from tollgate.workers.sightings import write_noted
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 from unit.flows.chains import follow
@@ -35,7 +35,7 @@ def wait(app: App, time: int) -> None:
 
 
 async def buy(app: App) -> Payment:
-    payment_id = f"8a{app.clock.now():030x}"
+    payment_id = PaymentId(f"8a{app.clock.now():030x}")
     await pay(app, replace(make_order(), authentication=None), Call(CHANNEL, "ndc"), payment_id=payment_id)
     found = await find_payment(app.database, MERCHANT.id, payment_id)
     assert found is not None
