@@ -56,7 +56,8 @@ def measure_rules(side: Side, folder: Path, plan: Plan, tell: Callable[[str], No
             subject.start()
         _add_rules(subjects[1])
         orders = list_orders()
-        calls = [(subject.make_call(orders), rates) for subject, rates in zip(subjects, (result.without, result.ruled), strict=True)]
+        measured = zip(subjects, (result.without, result.ruled), strict=True)
+        calls = [(subject.make_call(orders), rates) for subject, rates in measured]
         for number in range(plan.rounds * plan.seconds + 1):
             for call, rates in calls if number % 2 else reversed(calls):
                 load = send_load(call, CONNECTIONS, TURN_S)

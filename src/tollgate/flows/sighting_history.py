@@ -39,7 +39,9 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
     covered = {
         attribute: _cover(known.get(attribute), window_s, now) for attribute, window_s in sorted(counted.items())
     }
-    missing = {attribute: each.since for attribute, each in covered.items() if each.since > now - each.window_s * SECOND}
+    missing = {
+        attribute: each.since for attribute, each in covered.items() if each.since > now - each.window_s * SECOND
+    }
     end = max(missing.values(), default=0)
     if missing and end <= now:
         due = {attribute for attribute, since in missing.items() if since == end}

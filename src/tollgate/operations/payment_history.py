@@ -49,9 +49,7 @@ async def read_payments(
 async def _read_channel(app: App, channel: Channel, wanted: Search) -> AsyncIterator[Payment]:
     after: Place | None = None
     while True:
-        rows = await reports.search_payments(
-            app.database, channel, wanted, after, limit=LIMITS.history_page, skipped=0
-        )
+        rows = await reports.search_payments(app.database, channel, wanted, after, limit=LIMITS.history_page, skipped=0)
         for listed in rows:
             if listed.row is not None and signing.is_trusted(app, listed.row):
                 yield listed.row

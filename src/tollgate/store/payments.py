@@ -348,6 +348,8 @@ async def find_sealed_account(db: Database, merchant_id: MerchantId, payment_id:
 async def list_sealed_accounts(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, bytes]:
     """Returns the sealed accounts of these payments; one whose account was wiped is left out."""
     rows = [
-        row for _, some in spread_ids(ids) for row in await db.fetch(_sealed_by_ids, {"merchant_id": merchant_id, **some})
+        row
+        for _, some in spread_ids(ids)
+        for row in await db.fetch(_sealed_by_ids, {"merchant_id": merchant_id, **some})
     ]
     return {payment_id: sealed for payment_id, sealed in rows if sealed is not None}

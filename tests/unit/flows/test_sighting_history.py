@@ -1,9 +1,11 @@
-"""A new rule gets the sightings of payments that were made before it, and a back-test reports what became of payments."""
+"""A new rule counts payments that were made before it, and a back-test reports what became of payments."""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.contract.risk_rules import read_rule
@@ -16,7 +18,7 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.risk import RiskOutcome
 from tollgate.payments.risk_report import Fate
 from tollgate.store.payments import find_payment
-from tollgate.values import DAY, HOUR, FixedClock
+from tollgate.values import DAY, HOUR, FixedClock, PaymentId
 from tollgate.workers.sightings import write_noted
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 from unit.flows.chains import follow
@@ -33,8 +35,8 @@ def wait(app: App, time: int) -> None:
 
 
 async def buy(app: App) -> Payment:
-    payment_id = f"8a{app.clock.now():030x}"
-    await pay(app, make_order(), Call(CHANNEL, "ndc"), payment_id=payment_id)
+    payment_id = PaymentId(f"8a{app.clock.now():030x}")
+    await pay(app, replace(make_order(), authentication=None), Call(CHANNEL, "ndc"), payment_id=payment_id)
     found = await find_payment(app.database, MERCHANT.id, payment_id)
     assert found is not None
     return found
@@ -80,9 +82,7 @@ def test_a_rule_with_a_longer_window_gets_what_the_shorter_one_did_not_need(tmp_
         await catch_up(app)
         wait(app, HOUR)
         assert (await buy(app)).risk is None
-        await change_rule(
-            app.database, MERCHANT.id, RULE_ID, {"window": "30d"}, by="test", now=app.clock.now()
-        )
+        await change_rule(app.database, MERCHANT.id, RULE_ID, {"window": "30d"}, by="test", now=app.clock.now())
         await app.merchants.refresh(app.database)
         await catch_up(app)
         wait(app, HOUR)
