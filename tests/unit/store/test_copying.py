@@ -11,6 +11,8 @@ _EXPECTED = {
     *("scripts", "payment_links", "registrations", "schedules", "schedule_runs", "announcements", "webhooks"),
     *("deliveries", "delivery_attempts", "replays", "inbox_messages", "inboxes", "payment_terms"),
     *("payment_tallies", "journal", "evidence", "planned_outcomes"),
+    *("acquirer_accounts", "routing_counts", "dispatch_rows", "risk_rules", "risk_entries", "risk_sightings"),
+    "reviews",
 }
 
 

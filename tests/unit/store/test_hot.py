@@ -16,7 +16,7 @@ def test_what_a_started_row_leaves_to_the_table_is_what_only_later_transactions_
     sent = {name for name, _ in START_COLUMNS[: START.texts[0].width]} | set(AT_START)
     left_out = {column.name for column in payments.columns} - sent
 
-    later = {"action", "chain_id", "position", "releases", "closes", "events", "mac", "split"}
+    later = {"action", "chain_id", "position", "releases", "closes", "events", "mac", "split", "risk"}
     assert left_out == {*Balance.__struct_fields__, *later}
 
 

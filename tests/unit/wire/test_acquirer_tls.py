@@ -244,7 +244,7 @@ async def test_a_channel_has_one_connection_of_its_own_per_address() -> None:
     async with hosting(approve_all) as host:
         wires = Wires(Settings())
         address = f"tcp://127.0.0.1:{host.port}"
-        for account in (ACCOUNT, ACCOUNT, replace(ACCOUNT, channel_id="8ac7a4c7", terminal_id="TERM0002")):
+        for account in (ACCOUNT, ACCOUNT, replace(ACCOUNT, id="8ac7a4c7", terminal_id="TERM0002")):
             await wires.find(address, account).send(make_request(), SOON_S)
         await wires.close()
 
