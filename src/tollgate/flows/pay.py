@@ -57,7 +57,7 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
     channel, idempotency_key = call.channel, call.idempotency_key
     payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     route = routes.route_payment(app, channel, order, payment_id)
-    judgement = await risk.judge(app, order, channel, payment_id, route.account_id)
+    judgement = await risk.evaluate_order(app, order, channel, payment_id, route.account_id)
     if judgement.refusal and not order.objection:
         order = msgspec.structs.replace(order, objection=judgement.refusal)
     is_written, new, sealed = False, None, None
