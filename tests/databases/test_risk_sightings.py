@@ -132,7 +132,7 @@ async def test_a_request_that_started_no_payment_does_not_count(app: App) -> Non
 
 
 async def test_a_killed_process_loses_no_sighting(app: App) -> None:
-    """What the next process derives from the payments is what would have been written."""
+    """The next process derives from the payments what would have been written."""
     pairs = [make_rule("distinct", each, count=5) for each in (Attribute.CARD_EMAIL, Attribute.EMAIL_CARD)]
     counts = [at_most(5, each) for each in (Attribute.CARD, Attribute.EMAIL, Attribute.CHANNEL, Attribute.ACCOUNT)]
     duplicates = [make_rule("duplicate", each) for each in (Attribute.PAYMENT, Attribute.MERCHANT_TRANSACTION_ID)]

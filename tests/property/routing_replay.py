@@ -34,7 +34,7 @@ class Acquirers:
         self._waves = {
             (name, bin_): (
                 chance.uniform(0.78, 0.92),
-                *((chance.uniform(0.01, 0.05), chance.uniform(*hours), chance.uniform(0, 6)) for hours in _LENGTHS),
+                [(chance.uniform(0.01, 0.05), chance.uniform(*hours), chance.uniform(0, 6)) for hours in _LENGTHS],
             )
             for name in ACQUIRERS
             for bin_ in BINS
@@ -47,7 +47,7 @@ class Acquirers:
         ]
 
     def get_quality(self, name: str, bin_: str, at: int) -> float:
-        level, *waves = self._waves[name, bin_]
+        level, waves = self._waves[name, bin_]
         hours = at / HOUR
         drift = sum(height * math.sin(hours / length * 2 * math.pi + phase) for height, length, phase in waves)
         return min(max(level + drift, 0.0), 0.99)

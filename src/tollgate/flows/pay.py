@@ -60,7 +60,7 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
     route = routes.route_payment(app, channel, order, payment_id)
     # The directory server is told the merchant's number at the acquirer that gets the proof.
     view = routes.find_view(app, channel, route.account_id) or channel
-    judgement = await risk.judge(app, order, channel, payment_id, route.account_id)
+    judgement = await risk.evaluate_order(app, order, channel, payment_id, route.account_id)
     if judgement.refusal and not order.objection:
         order = msgspec.structs.replace(order, objection=judgement.refusal)
     is_stepped_up = judgement.demands_step_up and not is_proven(order)

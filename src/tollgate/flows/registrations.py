@@ -80,7 +80,7 @@ async def register(
     if known is not None:
         return await _write_registered(app, call, guard(known), known)
     registration_id = RegistrationId(make_id(app.random_bytes))
-    judgement = await risk.judge_registration(app, order, call.channel, registration_id)
+    judgement = await risk.evaluate_registration(app, order, call.channel, registration_id)
     if judgement.refusal and not order.objection:
         order = msgspec.structs.replace(order, objection=judgement.refusal)
     is_written = False

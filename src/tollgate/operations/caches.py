@@ -7,9 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from tollgate.catalog import risk_rows, wallets
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.risk_rows import Attribute
-from tollgate.catalog.wallets import Wallet
 from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.connectors.threeds import exchanges
 from tollgate.operations import settings
@@ -49,7 +48,7 @@ def make_acquirer_account(channel: Channel, terms: AcquirerTerms, secrets: Mappi
     )
 
 
-_NOTHING: Mapping[Attribute, int] = {}
+_NOTHING: Mapping[risk_rows.Attribute, int] = {}
 _Row = TypeVar("_Row")
 _Owner = TypeVar("_Owner")
 
@@ -80,7 +79,7 @@ class MerchantCache:
         self._risk_rules: dict[MerchantId, tuple[risk.Rule, ...]] = {}
         self._risk_entries: dict[MerchantId, tuple[risk.Entry, ...]] = {}
         self._compiled: dict[ChannelId, risk.CompiledRules] = {}
-        self._counted: dict[MerchantId, Mapping[Attribute, int]] = {}
+        self._counted: dict[MerchantId, Mapping[risk_rows.Attribute, int]] = {}
 
     @property
     def version(self) -> int:
@@ -143,7 +142,7 @@ class MerchantCache:
     def list_risk_entries(self, merchant_id: MerchantId) -> tuple[risk.Entry, ...]:
         return self._risk_entries.get(merchant_id, ())
 
-    def get_counted(self, merchant_id: MerchantId) -> Mapping[Attribute, int]:
+    def get_counted(self, merchant_id: MerchantId) -> Mapping[risk_rows.Attribute, int]:
         """Returns the attributes that any rule of a merchant counts, with the longest window of each in seconds."""
         return self._counted.get(merchant_id, _NOTHING)
 
@@ -220,7 +219,7 @@ class MerchantCache:
 
     def list_wallets(self, channel_id: ChannelId) -> dict[str, WalletPublic]:
         """Returns what is public about the newest key of each wallet of a channel."""
-        keys = {wallet.value: self.get_wallet_keys(channel_id, wallet) for wallet in Wallet}
+        keys = {wallet.value: self.get_wallet_keys(channel_id, wallet) for wallet in wallets.Wallet}
         return {wallet: found[-1].public for wallet, found in keys.items() if found}
 
     def find_credential(self, token: Secret) -> Credential | None:

@@ -57,7 +57,7 @@ class Judgement(msgspec.Struct, frozen=True):
     at: Instant
     """The time of the payment, before which others count."""
     finding: RiskFinding | None = None
-    """None where no rule was hit."""
+    """The finding of the rules; None where none was hit."""
 
     @property
     def refusal(self) -> str | None:
@@ -71,7 +71,9 @@ class Judgement(msgspec.Struct, frozen=True):
         return self.finding is not None and self.finding.outcome is RiskOutcome.STEP_UP
 
 
-async def judge(app: App, order: Order, channel: Channel, payment_id: str, account_id: str | None) -> Judgement:
+async def evaluate_order(
+    app: App, order: Order, channel: Channel, payment_id: str, account_id: str | None
+) -> Judgement:
     """Judges an order before it is sent. From now on it counts for others, until `App.sightings` is told to settle it.
 
     account_id: the acquirer account of the route; None for the one that has the id of the channel.
@@ -94,10 +96,10 @@ async def judge(app: App, order: Order, channel: Channel, payment_id: str, accou
         merchant_transaction_id=order.merchant_transaction_id,
         echo=order.echo,
     )
-    return await _judge(app, rules, subject, read_person(subject.echo, subject.card), counted.keys())
+    return await _evaluate(app, rules, subject, read_person(subject.echo, subject.card), counted.keys())
 
 
-async def _judge(
+async def _evaluate(
     app: App, rules: CompiledRules, subject: Subject, person: Person, counted: Set[Attribute]
 ) -> Judgement:
     values, others = make_values(app, subject, person, rules.attributes | rules.listed | counted)
@@ -112,7 +114,9 @@ async def _judge(
     return Judgement(subject.at, finding if finding.hits else None)
 
 
-async def judge_registration(app: App, order: RegistrationOrder, channel: Channel, registration_id: str) -> Judgement:
+async def evaluate_registration(
+    app: App, order: RegistrationOrder, channel: Channel, registration_id: str
+) -> Judgement:
     """Judges an account that is registered without a payment: by the lists, and by the rules that count registrations
     and what came with a card. It counts for others as a payment does."""
     rules = app.merchants.get_risk_rules(channel).registering
@@ -135,7 +139,7 @@ async def judge_registration(app: App, order: RegistrationOrder, channel: Channe
         echo=order.echo,
     )
     person = msgspec.structs.replace(read_person(subject.echo, subject.card), registers=True)
-    return await _judge(app, rules, subject, person, counted)
+    return await _evaluate(app, rules, subject, person, counted)
 
 
 def make_values(

@@ -97,7 +97,7 @@ async def add_entry(
     if faults:
         raise results.make_invalid(*faults)
     attribute = Attribute(sent["attribute"])
-    value, shown = await _find_value(database, keyring, merchant_id, attribute, sent)
+    value, shown = await _read_value(database, keyring, merchant_id, attribute, sent)
     entry = Entry(
         merchant_id=merchant_id,
         id=new_id,
@@ -122,7 +122,7 @@ def _get_place(entry: Entry) -> tuple[str, str, bytes]:
     return entry.list, entry.attribute, entry.value_hash
 
 
-async def _find_value(
+async def _read_value(
     database: Database, keyring: Keyring, merchant_id: MerchantId, attribute: Attribute, sent: Mapping[str, str]
 ) -> tuple[str, str]:
     """Returns the value that is hashed, and how it is shown."""
@@ -138,14 +138,14 @@ async def _find_value(
     if payment is None:
         raise NotFound(results.get_result(codes.INVALID_REQUEST), "there is no such payment")
     if attribute is Attribute.CARD:
-        return await _find_card(database, keyring, payment)
+        return await _read_card(database, keyring, payment)
     value = risk_rules.read_person(payment.echo, payment.card).values.get(attribute, "")
     if not value:
         raise results.make_invalid(Fault("payment", f"has no {attribute}"))
     return value, risk_rules.mask_value(attribute, value)
 
 
-async def _find_card(database: Database, keyring: Keyring, payment: Payment) -> tuple[str, str]:
+async def _read_card(database: Database, keyring: Keyring, payment: Payment) -> tuple[str, str]:
     sealed = await payments.find_sealed_account(database, payment.merchant_id, payment.id)
     number = None
     if sealed is not None:

@@ -161,7 +161,7 @@ async def write_sightings(db: Database, rows: Sequence[SightingRow]) -> None:
     await db.write(insert_sightings_writes(ordered), label="risk sightings")
 
 
-def _is_looked_for(place: int) -> list[sa.ColumnElement[bool]]:
+def _list_conditions(place: int) -> list[sa.ColumnElement[bool]]:
     table = risk_sightings.c
     return [
         table.merchant_id == sa.bindparam(f"merchant_id_{place}", type_=table.merchant_id.type),
@@ -175,7 +175,7 @@ def _make_sum(place: int) -> Any:
     table = risk_sightings.c
     return (
         sa.select(sa.literal_column(str(place)), table.currency, sa.func.count(), sa.func.sum(table.amount))
-        .where(*_is_looked_for(place))
+        .where(*_list_conditions(place))
         .group_by(table.currency)
     )
 
