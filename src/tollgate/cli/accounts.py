@@ -186,7 +186,7 @@ def explain(payment_id: str, **flags: Any) -> None:
     async def read(app: App) -> list[str]:
         payment = await route_trials.get_payment(app, payment_id)
         channel = app.merchants.get_channel(payment.channel_id)
-        names, used = route_trials.name_accounts(app, channel), payment.account_id or payment.channel_id
+        names, used = route_trials.list_names(app, channel), payment.account_id or payment.channel_id
         if not payment.routing:
             return [f"{used}  {names.get(used, 'an earlier account')}  had no alternative"]
         return [

@@ -25,7 +25,7 @@ async def get_payment(app: App, payment_id: str) -> Payment:
     raise NotFound(results.get_result(codes.INVALID_REQUEST), f"no payment {payment_id}")
 
 
-def name_accounts(app: App, channel: Channel) -> dict[str, str]:
+def list_names(app: App, channel: Channel) -> dict[str, str]:
     """Returns the names of a channel's accounts by their ids; the first one has the name of the channel."""
     further = app.merchants.list_further_accounts(channel.id)
     return {each.id: each.name for each in further} | {channel.first_account_id: channel.name}

@@ -96,7 +96,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """Stops card testing; None where that is switched off."""
     circuits: Circuits = msgspec.field(default_factory=Circuits)
     success_rates: SuccessRates = msgspec.field(default_factory=SuccessRates)
-    """What this process knows of acquirer accounts, by which payments are routed."""
+    """The rates of approval by which payments are routed."""
     script: Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: throttles.Throttle = throttles.THROTTLES["read_checkout"]

@@ -7,16 +7,14 @@ import time
 
 import msgspec
 
-from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import is_technical
+from tollgate.catalog import limits, results
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.operations import idempotency, network_tokens, risk, risk_answers, signing
+from tollgate.operations import idempotency, network_tokens, risk, risk_answers, signing, success_rates
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
-from tollgate.operations.success_rates import list_buckets
 from tollgate.payments import chain, routing
 from tollgate.payments import payment as moves
 from tollgate.payments.checkout import Checkout, CheckoutState
@@ -87,11 +85,11 @@ def _note_end(app: App, order: Order, started: Payment, verdict: Verdict) -> Non
     if not started.routing:
         return
     account_id, now = started.account_id or started.channel_id, app.clock.now()
-    is_failure = verdict.outcome in (Outcome.UNSENT, Outcome.SILENT) or is_technical(verdict.code)
+    is_failure = verdict.outcome in (Outcome.UNSENT, Outcome.SILENT) or results.is_technical(verdict.code)
     app.circuits.note(account_id, is_failure, now)
     if verdict.outcome in (Outcome.APPROVED, Outcome.DECLINED, Outcome.SILENT):
         is_approved = verdict.outcome is Outcome.APPROVED
-        app.success_rates.note(started.merchant_id, account_id, list_buckets(order), is_approved, now)
+        app.success_rates.note(started.merchant_id, account_id, success_rates.list_buckets(order), is_approved, now)
 
 
 def _note_unreached(started: Payment, route: Route, place: int) -> tuple[routing.Considered, ...]:
@@ -198,7 +196,7 @@ async def read_own_context(app: App, named: Payment) -> chain.ChainContext:
 
 async def read_chain_context(app: App, named: Payment) -> chain.ChainContext:
     """Reads the context of a dispute or return, which may move the money of an earlier payment of the chain."""
-    rows = await payments.list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
+    rows = await payments.list_chain(app.database, named.merchant_id, named.first_id, limits.LIMITS.chain_rows_max)
     members: dict[str, Payment] = {row.id: row for row in rows}
     named, money_source, first = (
         signing.trust(app, row) for row in (members[named.id], chain.get_money_source(named, members), rows[0])
@@ -239,7 +237,7 @@ def make_terms(app: App, channel: Channel, named: Payment) -> chain.Terms:
     return chain.Terms(
         now=app.clock.now(),
         authorization_lifetime=app.authorization_lifetime,
-        captures_max=follow_ups.count_captures(named.echo) or LIMITS.captures_max,
+        captures_max=follow_ups.count_captures(named.echo) or limits.LIMITS.captures_max,
         rebills_max=channel.rebills_max,
     )
 

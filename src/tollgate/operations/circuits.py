@@ -57,7 +57,7 @@ class Circuits:
         """Notes the end of a charge."""
         circuit = self._known.setdefault(account_id, _Circuit())
         if circuit.is_open:
-            _judge_probe(circuit, is_technical_failure, now)
+            _take_result(circuit, is_technical_failure, now)
             return
         circuit.ended.append((now, is_technical_failure))
         while circuit.ended[0][0] <= now - WINDOW:
@@ -67,7 +67,7 @@ class Circuits:
             self._known[account_id] = _Circuit(is_open=True, probes_at=now + PAUSE)
 
 
-def _judge_probe(circuit: _Circuit, is_technical_failure: bool, now: Instant) -> None:
+def _take_result(circuit: _Circuit, is_technical_failure: bool, now: Instant) -> None:
     """Judges what ended while a circuit was open: a probe, a charge from before, or one that no other could take."""
     was_probing, circuit.is_probing = circuit.is_probing, False
     if is_technical_failure:

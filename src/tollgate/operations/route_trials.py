@@ -41,7 +41,7 @@ class Sums(msgspec.Struct, frozen=True):
 
 class Trial(msgspec.Struct, frozen=True):
     sums: Mapping[str, Sums]
-    """By currency."""
+    """The sums by currency."""
     moves: Mapping[tuple[str, str], int]
     """The number of payments that would have gone elsewhere, by the account that had them and the other one."""
 

@@ -36,7 +36,7 @@ FIRST = replace(CHANNEL, test_url="https://first.example", acquirer=AcquirerTerm
 ORDERED = replace(ORDER, test_mode=TestMode.EXTERNAL)
 DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
 SENDS = 2
-"""What never left is sent again once, to the same account."""
+"""A request that never left is sent again once, to the same account."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What processes count of charges adds up in the store, once, and older charges count less."""
+"""Counts of charges of all processes add up in the store, once, and older charges count less."""
 
 from __future__ import annotations
 
