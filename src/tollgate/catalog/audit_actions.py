@@ -32,6 +32,7 @@ class AuditAction(StrEnum):
     DISPATCH_ROW_ADDED = "dispatch row added"
     DISPATCH_ROW_MOVED = "dispatch row moved"
     DISPATCH_ROW_REMOVED = "dispatch row removed"
+    REVIEW_DECIDED = "review decided"
     ACQUIRER_SECRET_CHANGED = "acquirer secret changed"
     RISK_RULE_ADDED = "risk rule added"
     RISK_RULE_CHANGED = "risk rule changed"

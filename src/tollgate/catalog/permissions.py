@@ -31,6 +31,11 @@ class Permission(StrEnum):
     VIEW_ACCOUNT = "view account data"
     MANAGE_TOKENS = "manage access tokens"
     MANAGE_CHANNELS = "manage channels"
+    VIEW_ROUTING = "view routing"
+    MANAGE_ROUTING = "manage routing"
+    VIEW_RISK = "view risk rules and lists"
+    MANAGE_RISK = "manage risk rules and lists"
+    DECIDE_REVIEWS = "decide reviews"
     MANAGE_USERS = "manage users"
     VIEW_AUDIT_LOG = "view the audit log"
     APPROVE = "approve requests of others"
@@ -61,6 +66,11 @@ PERMISSION_ROWS = (
     PermissionRow(Permission.VIEW_ACCOUNT, "See the merchant, its channels and entity ids.", _BUILDERS),
     PermissionRow(Permission.MANAGE_TOKENS, "See, make, rotate and revoke access tokens.", _HEADS),
     PermissionRow(Permission.MANAGE_CHANNELS, "Change the settings of channels.", _HEADS),
+    PermissionRow(Permission.VIEW_ROUTING, "See how payments are dispatched and routed.", _MONEY | _BUILDERS),
+    PermissionRow(Permission.MANAGE_ROUTING, "Change dispatching and acquirer accounts.", _HEADS),
+    PermissionRow(Permission.VIEW_RISK, "See risk rules, what they hit, and lists.", _MONEY | _BUILDERS),
+    PermissionRow(Permission.MANAGE_RISK, "Change risk rules, and block and allow lists.", _HEADS),
+    PermissionRow(Permission.DECIDE_REVIEWS, "Accept or reject payments under review.", _MONEY),
     PermissionRow(Permission.MANAGE_USERS, "Invite users, and change their roles and limits.", _HEADS),
     PermissionRow(Permission.VIEW_AUDIT_LOG, "See and export the audit log.", _HEADS),
     PermissionRow(Permission.APPROVE, "Confirm or decline what another user asked for.", _HEADS),
@@ -100,6 +110,6 @@ FOUR_EYES_ROWS = (
     FourEyesRow(ApprovalKind.TOKEN, "Making or rotating an access token, or allowing one more."),
     FourEyesRow(ApprovalKind.RECORD, "Recording a receipt, a chargeback or its reversal."),
     FourEyesRow(ApprovalKind.KEY_ROTATION, "Rotating the secrets of a webhook."),
-    FourEyesRow(ApprovalKind.ROUTING, "Changing how payments are routed."),
-    FourEyesRow(ApprovalKind.RISK, "Changing the rules of risk."),
+    FourEyesRow(ApprovalKind.ROUTING, "Changing how payments are dispatched and routed."),
+    FourEyesRow(ApprovalKind.RISK, "Changing risk rules, and block and allow lists."),
 )

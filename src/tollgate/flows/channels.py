@@ -64,8 +64,12 @@ def read_channel_changes(channel: Channel, sent: Mapping[str, str]) -> dict[str,
 
 
 def changes_routing(changes: Mapping[str, str]) -> bool:
-    """Tells whether some of the changes decide where card data is sent, or whom the host trusts there."""
-    return any(flag.parameter in changes for flag in CHANNEL_FLAGS if flag.form in _ROUTING)
+    """Tells whether some of the changes decide where payments are sent, or whom the host trusts there."""
+    return any(
+        flag.parameter in changes
+        for flag in CHANNEL_FLAGS
+        if flag.form in _ROUTING or flag.group in ("acquirer", "routing")
+    )
 
 
 async def change_channel(app: App, channel: Channel, changes: Mapping[str, str]) -> Channel:

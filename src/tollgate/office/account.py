@@ -50,10 +50,20 @@ def _list_fields(channel: Channel) -> dict[str, list[dict[str, object]]]:
     """Returns the fields of the form by group: name, label, value, explanation, and the options of a switch."""
     groups: dict[str, list[dict[str, object]]] = {}
     for flag in CHANNEL_FLAGS:
-        value = _hide_login(render_channel_value(get_channel_value(channel, flag)))
-        field = {"name": flag.parameter, "label": _make_label(flag.name), "value": value, "text": flag.text}
-        groups.setdefault(_GROUPS[flag.group], []).append(field | {"options": _list_options(flag)})
+        field = make_field(flag, render_channel_value(get_channel_value(channel, flag)))
+        groups.setdefault(_GROUPS[flag.group], []).append(field)
     return groups
+
+
+def make_field(flag: ChannelFlag, value: str) -> dict[str, object]:
+    """Returns the field of a setting as `setting_fields.html` shows it."""
+    return {
+        "name": flag.parameter,
+        "label": _make_label(flag.name),
+        "value": hide_login(value),
+        "text": flag.text,
+        "options": _list_options(flag),
+    }
 
 
 def _list_options(flag: ChannelFlag) -> list[tuple[str, str]]:
@@ -91,7 +101,7 @@ async def submit_channel(visit: visits.Visit) -> Reply:
 @ROUTES.add("GET", f"{_PATH}/channels/{{id}}", permissions.Permission.VIEW_ACCOUNT)
 async def show_channel(visit: visits.Visit) -> Reply:
     """Shows all settings of a channel, as a form for those who may change them."""
-    channel = _get_channel(visit, visit.names[0], permissions.Permission.VIEW_ACCOUNT)
+    channel = get_channel(visit, visit.names[0], permissions.Permission.VIEW_ACCOUNT)
     await visit.record(audit_actions.AuditAction.ACCOUNT_VIEWED, channel.id)
     return visit.render(
         "channel.html",
@@ -102,7 +112,8 @@ async def show_channel(visit: visits.Visit) -> Reply:
     )
 
 
-def _get_channel(visit: visits.Visit, channel_id: str, permission: permissions.Permission) -> Channel:
+def get_channel(visit: visits.Visit, channel_id: str, permission: permissions.Permission) -> Channel:
+    """Returns a channel for which the user has a permission; any other is unknown."""
     found = next((each for each in visit.list_channels(permission) if each.id == channel_id), None)
     if found is None:
         raise visits.make_not_found("channel")
@@ -115,7 +126,7 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
 
     Another address of an acquirer needs a fresh factor, and may need a second person.
     """
-    channel = _get_channel(visit, visit.names[0], permissions.Permission.MANAGE_CHANNELS)
+    channel = get_channel(visit, visit.names[0], permissions.Permission.MANAGE_CHANNELS)
     shown = {field["name"]: field["value"] for fields in _list_fields(channel).values() for field in fields}
     sent = {name: value.strip() for name, value in visit.request.pairs}
     changes = channels.read_channel_changes(
@@ -141,13 +152,13 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
         back=back,
         subject=channel.id,
         # The second person has to know the new address.
-        summary=f"set {', '.join(f'{name} to {_hide_login(text)}' for name, text in changes.items())} of the channel "
+        summary=f"set {', '.join(f'{name} to {hide_login(text)}' for name, text in changes.items())} of the channel "
         f"'{channel.name}'",
         channel_id=channel.id,
     )
 
 
-def _hide_login(text: str) -> str:
+def hide_login(text: str) -> str:
     """Hides the user and the password of an address, which nobody needs to see again."""
     return re.sub("//[^/?#]*@", _HIDDEN, text)
 
@@ -155,9 +166,9 @@ def _hide_login(text: str) -> str:
 @approvals.declare_action("change channel", permissions.ApprovalKind.ROUTING, permissions.Permission.MANAGE_CHANNELS)
 async def change_channel(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Changes the settings of a channel."""
-    channel = _get_channel(visit, fields["channel"], permissions.Permission.MANAGE_CHANNELS)
+    channel = get_channel(visit, fields["channel"], permissions.Permission.MANAGE_CHANNELS)
     changes = {name: text for name, text in fields.items() if name != "channel"}
-    told = {name: _hide_login(text) for name, text in changes.items()}
+    told = {name: hide_login(text) for name, text in changes.items()}
     await visit.record(audit_actions.AuditAction.CHANNEL_CHANGED, channel.id, **told)
     await channels.change_channel(visit.app, channel, changes)
     return f"Changed: {', '.join(changes)}."

@@ -2,6 +2,7 @@
 
 from tollgate.office import (
     account,
+    acquirer_accounts,
     approvals,
     audit_log,
     disputes,
@@ -14,6 +15,7 @@ from tollgate.office import (
     payment_page,
     profile,
     recording,
+    routing,
     setting_up,
     signing_in,
     tokens,
@@ -36,6 +38,8 @@ _MODULES = (
     erasure,
     lists,
     account,
+    routing,
+    acquirer_accounts,
     tokens,
     webhooks,
     webhook_events,

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
-from tollgate.store.codec import LIMIT, Codec
+from tollgate.store.codec import LIMIT, Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.schema import WHOLE, routing_counts
 from tollgate.store.statements import Statement, Write
@@ -41,6 +41,22 @@ _since = Statement(
     .order_by(routing_counts.c.hour.desc())
     .limit(LIMIT)
 )
+_sums = Statement(
+    sa.select(
+        routing_counts.c.account_id,
+        routing_counts.c.bucket,
+        sa.func.sum(routing_counts.c.tries),
+        sa.func.sum(routing_counts.c.approvals),
+    )
+    .where(
+        routing_counts.c.merchant_id == bind("of", routing_counts.c.merchant_id),
+        routing_counts.c.hour >= sa.bindparam("since", type_=WHOLE),
+        # The buckets of whole currencies, which have all charges.
+        routing_counts.c.bucket.like(sa.literal_column("'/%'")),
+    )
+    .group_by(routing_counts.c.account_id, routing_counts.c.bucket)
+    .order_by(routing_counts.c.bucket)
+)
 _purge_hours = COUNTS.purge(routing_counts.c.hour)
 
 
@@ -53,6 +69,21 @@ async def add_counts(db: Database, added: Sequence[RoutingCount]) -> None:
 async def list_counts(db: Database, since: int, limit: int) -> list[RoutingCount]:
     """Lists the counts from an hour on, the newest first."""
     return await COUNTS.fetch(db, _since, {"since": since, "limit": limit})
+
+
+async def list_sums(db: Database, merchant_id: MerchantId, since: int) -> list[RoutingCount]:
+    """Adds up the charges of a merchant's accounts by currency, from an hour on."""
+    return [
+        RoutingCount(
+            merchant_id=merchant_id,
+            account_id=row[0],
+            bucket=row[1],
+            hour=since,
+            tries=int(row[2]),
+            approvals=int(row[3]),
+        )
+        for row in await db.fetch(_sums, {"of_merchant_id": merchant_id, "since": since})
+    ]
 
 
 async def purge_counts(db: Database, before: Instant, limit: int) -> int:
