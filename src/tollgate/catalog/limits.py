@@ -202,6 +202,7 @@ class Limits:
     """The number of messages, and of log lines, on the page of one payment."""
     chain_shown: int = 100
     disputes_shown: int = 50
+    reviews_shown: int = 50
     dispute_lifetime: Instant = 20 * DAY
     """The time after a chargeback in which it can be contested."""
     evidence_bytes_max: int = 5 * 1024 * 1024

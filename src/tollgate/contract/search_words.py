@@ -32,11 +32,14 @@ class ReadText(msgspec.Struct, frozen=True, kw_only=True):
     meanings: tuple[Meaning, ...] = ()
 
 
+RULE_WORD = "rule:"
+"""The beginning of a word that names a risk rule, or an entry of the block list, by its id."""
 _TOKEN = re.compile(r'"([^"]+)"|(\S+)')
 _AMOUNT = re.compile(r"[0-9]{1,12}(?:\.[0-9]{2})?|[0-9]{1,3}(?:,[0-9]{3}){1,3}(?:\.[0-9]{2})?")
 _READERS: tuple[tuple[Trait, re.Pattern[str], Callable[[str], str]], ...] = (
     (Trait.SHORT_ID, re.compile(r"[0-9]{4}\.[0-9]{4}\.[0-9]{4}"), str),
     (Trait.LAST_DIGITS, re.compile("[0-9]{4}"), str),
+    (Trait.RULE, re.compile(f"{RULE_WORD}[0-9a-f]{{32}}"), lambda text: text.removeprefix(RULE_WORD)),
     (Trait.EMAIL, re.compile(r"[^@\s]+@[^@\s]+"), str.lower),
     (Trait.RESULT_CODE, re.compile(r"[0-9]{3}\.[0-9]{3}(?:\.[0-9]{3})?"), str),
     (Trait.AMOUNT, _AMOUNT, lambda text: str(read_hundredths(text.replace(",", "")))),

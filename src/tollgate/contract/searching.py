@@ -23,6 +23,7 @@ class Trait(StrEnum):
     REFERENCE = "merchantTransactionId"
     EMAIL = "e-mail"
     LAST_DIGITS = "last four digits"
+    RULE = "risk rule"
     RESULT_CODE = "result code"
     AMOUNT = "amount"
 
@@ -31,6 +32,7 @@ _INDEXED = {
     Trait.SHORT_ID: "s",
     Trait.EMAIL: "e",
     Trait.LAST_DIGITS: "l",
+    Trait.RULE: "r",
     Trait.RESULT_CODE: "c",
     Trait.AMOUNT: "a",
 }
@@ -94,6 +96,8 @@ def list_readings(payment: Payment) -> Iterator[Reading]:
     if payment.result_code:
         yield Reading(Trait.RESULT_CODE, payment.result_code)
         yield Reading(Trait.RESULT_CODE, payment.result_code[:_FAMILY_LENGTH])
+    if payment.risk is not None:
+        yield from (Reading(Trait.RULE, hit.rule_id) for hit in payment.risk.hits)
 
 
 def list_terms(payment: Payment) -> list[str]:

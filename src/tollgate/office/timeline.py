@@ -18,6 +18,7 @@ from tollgate.operations.journal import MESSAGE
 from tollgate.operations.routes import find_address, find_view
 from tollgate.payments import completion, webhooks
 from tollgate.payments.payment import Payment
+from tollgate.payments.risk import RiskFinding
 from tollgate.payments.routing import render_considered
 from tollgate.store import audit_log, deliveries, events, journal, payments
 from tollgate.store.journal import JournalRow
@@ -59,6 +60,8 @@ def _list_own(visit: visits.Visit, found: chains.Found) -> list[Item]:
         considered = {each.account_id: render_considered(each) for each in payment.routing}
         title = f"Route: {_describe_route(visit, found)}"
         items.append(Item(at=payment.created_at, kind="route", title=title, facts=considered))
+    if payment.risk is not None and visit.may(permissions.Permission.VIEW_RISK, found.channel.id):
+        items.append(_describe_risk(payment.created_at, payment.risk))
     if payment.completed_at is None:
         return items
     proof = list_proof(payment.details)
@@ -68,6 +71,15 @@ def _list_own(visit: visits.Visit, found: chains.Found) -> list[Item]:
     facts = {name: text for name, text in payment.details.items() if "." not in name and text}
     title = f"Result: {payment.result_code} {'' if result is None else result.description}"
     return [*items, Item(at=payment.completed_at, kind="result", title=title, facts=facts)]
+
+
+def _describe_risk(at: Instant, finding: RiskFinding) -> Item:
+    rules = {
+        f"rule {hit.rule_id}": f"version {hit.version}, {hit.outcome.value}{', shadow' if hit.is_shadow else ''}"
+        for hit in finding.hits
+    }
+    outcome = finding.outcome.value.replace("_", " ")
+    return Item(at=at, kind="risk", title=f"Risk: score {finding.score}, {outcome}", facts=rules)
 
 
 def _describe_route(visit: visits.Visit, found: chains.Found) -> str:

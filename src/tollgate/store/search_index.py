@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.payments.payment import Payment, State
 from tollgate.store import database, opening, statements
-from tollgate.store.codec import ONE, Codec, bind, is_among_ids, spread_ids
+from tollgate.store.codec import LIMIT, ONE, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.events import Event
 from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import merchants, outbox, payment_tallies, payment_terms, payments
@@ -160,6 +160,25 @@ def insert_terms_writes(terms: Sequence[Term]) -> list[statements.Write]:
             params |= {f"{name}_{place}": value for name, value in encoded.items()}
         writes.append(statements.Write(_insert_terms, params))
     return writes
+
+
+_counted = (
+    sa.select(payment_terms.c.payment_id)
+    .where(
+        payment_terms.c.merchant_id == bind("of", payment_terms.c.merchant_id),
+        payment_terms.c.term == bind("of", payment_terms.c.term),
+        payment_terms.c.created_at >= sa.bindparam("since", type_=payment_terms.c.created_at.type),
+    )
+    .limit(LIMIT)
+)
+_count_term = statements.Statement(sa.select(sa.func.count()).select_from(_counted.subquery()))
+
+
+async def count_term(db: database.Database, merchant_id: MerchantId, term: str, since: Instant, limit: int) -> int:
+    """Counts the payments with a term that were made since then, up to the limit; the last minute is not indexed."""
+    params = {"of_merchant_id": merchant_id, "of_term": term, "since": since, "limit": limit}
+    [row] = await db.fetch(_count_term, params)
+    return int(row[0])
 
 
 def delete_terms_writes(terms: Iterable[Term]) -> list[statements.Write]:

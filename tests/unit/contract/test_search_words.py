@@ -35,6 +35,8 @@ def begin(text: str) -> int:
         ("92.5", []),
         ("800.100", [(Trait.RESULT_CODE, "800.100")]),
         ("800.100.151", [(Trait.RESULT_CODE, "800.100.151")]),
+        (f"rule:{ID}", [(Trait.RULE, ID)]),
+        ("rule:8a", []),
         ("2026-13-01", []),
         ("2026-00", []),
     ],

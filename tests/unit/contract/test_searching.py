@@ -10,6 +10,7 @@ import pytest
 from tollgate.contract.searching import PaymentQuery, Reading, ResultState, Trait, Word, list_terms
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.payment import Payment, State
+from tollgate.payments.risk import Hit, RiskFinding, RiskOutcome
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId
 
 PAYMENT = Payment(
@@ -43,6 +44,12 @@ def test_a_payment_has_a_term_for_everything_that_has_no_index_of_its_own() -> N
         "c:800.100.151",
         "c:800.100",
     ]
+
+
+def test_a_payment_has_a_term_for_each_rule_that_it_hit() -> None:
+    hits = (Hit("8a" + "7" * 30, 2, RiskOutcome.REVIEW), Hit("8a" + "8" * 30, 1, RiskOutcome.REFUSE, is_shadow=True))
+    payment = msgspec.structs.replace(PAYMENT, risk=RiskFinding(hits=hits))
+    assert [text for text in list_terms(payment) if text.startswith("r:")] == ["r:8a" + "7" * 30, "r:8a" + "8" * 30]
 
 
 @pytest.mark.parametrize(("shown", "term"), [("DE89****3000", "l:3000"), ("DE8*1", None)])

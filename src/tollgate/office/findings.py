@@ -1,0 +1,55 @@
+"""What routing and the risk rules decided about a payment, with the names that people know accounts and rules by.
+
+The decisions are read from the row of the payment; nothing is decided here.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from tollgate.office import visits
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import Payment
+from tollgate.payments.risk import Hit
+from tollgate.payments.routing import Considered
+from tollgate.store import risk
+
+_LISTED = 0
+"""The version that a hit of the block list has in place of a rule's."""
+
+
+class ShownHit(msgspec.Struct, frozen=True):
+    """A hit with the name of its rule, and the path of the page that shows it, below the merchant's pages."""
+
+    hit: Hit
+    name: str
+    path: str
+
+
+async def list_names(visit: visits.Visit) -> dict[str, str]:
+    """Returns the names of the merchant's rules and of the entries of its lists, by their ids."""
+    database, merchant_id = visit.app.database, visit.get_merchant().id
+    names = {each.id: f"{each.list} list: {each.shown}" for each in await risk.list_entries(database, merchant_id)}
+    return names | {each.id: each.name for each in await risk.list_rules(database, merchant_id)}
+
+
+def list_hits(payment: Payment, names: Mapping[str, str]) -> list[ShownHit]:
+    """Lists the rules that a payment hit; an entry of a list may have been removed since."""
+    if payment.risk is None:
+        return []
+    return [
+        ShownHit(
+            hit,
+            names.get(hit.rule_id, "block list: an entry that was removed"),
+            "/lists" if hit.version == _LISTED else f"/risk/rules/{hit.rule_id}",
+        )
+        for hit in payment.risk.hits
+    ]
+
+
+def list_considered(visit: visits.Visit, payment: Payment, channel: Channel) -> list[tuple[Considered, str, bool]]:
+    """Lists the accounts that a payment could have gone to, each with its name and whether it was the one."""
+    names = {each.id: each.name for each in visit.app.merchants.list_further_accounts(channel.id)}
+    names.setdefault(channel.first_account_id, f"{channel.name} (first account)")
+    chosen = payment.account_id or channel.id
+    return [(each, names.get(each.account_id, each.account_id), each.account_id == chosen) for each in payment.routing]
