@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,8 @@ class OfficeWorld:
         elif path.endswith("/saved-views/{id}/delete"):
             page = office.post(f"{office.base}/saved-views", {"name": make_id(), "q": "today"})
             self.ids["saved-views"] = find_id(page, "saved-views")
+        elif path.endswith("/lists/entries/{id}/remove"):
+            self.ids["entries"] = add_entry(office)
         elif path.endswith("/outcomes/{id}/cancel"):
             self.ids["outcomes"] = plan_outcome(office, self)
 
@@ -204,8 +207,31 @@ def work_in_office(world: OfficeWorld, office: OfficeClient) -> None:
     page = office.post(f"{base}/tokens", {"key": make_id(), "label": "canary", "channels": channel_id})
     world.ids["tokens"] = find_id(page, "tokens", ">canary<")
     world.ids["outcomes"] = plan_outcome(office, world)
+    judge_in_office(world, office)
     office.post(f"{base}/simulator/snapshots", {"name": "kept"})
     world.ids["snapshots"] = "kept"
+
+
+def judge_in_office(world: OfficeWorld, office: OfficeClient) -> None:
+    """Makes an acquirer account, a dispatch row, a rule that is hit, an entry of a list, and a payment under review."""
+    base, channel_id = office.base, world.client.entity_id
+    routing = f"{base}/routing/channels/{channel_id}"
+    page = office.post(f"{routing}/accounts", {"key": make_id(), "name": SCRIPT, "acquirer_priority": "2"})
+    world.ids["accounts"] = find_id(page, "accounts", f">{escape(SCRIPT)}<")
+    page = office.post(f"{base}/routing/rows", {"key": make_id(), "channel": channel_id, "brands": "JCB"})
+    world.ids["rows"] = find_id(page, "rows")
+    rule = {"kind": "amount", "amount": "50.00", "currency": "EUR", "outcome": "review", "points": "20"}
+    sent = {**rule, "key": make_id(), "name": SCRIPT, "channel": channel_id, "mode": "active"}
+    world.ids["rules"] = find_id(office.post(f"{base}/risk/rules", sent), "rules")
+    world.ids["entries"] = add_entry(office)
+    reviewed = world.client.pay()
+    assert reviewed.code == "000.400.000", reviewed.body
+    world.ids["reviews"] = reviewed.json["id"]
+
+
+def add_entry(office: OfficeClient) -> str:
+    fields = {"list": "allow", "attribute": "email", "value": f"{make_id()}@example.com", "note": SCRIPT}
+    return find_id(office.post(f"{office.base}/lists/entries", {**fields, "key": make_id()}), "entries")
 
 
 def plan_outcome(office: OfficeClient, world: OfficeWorld) -> str:

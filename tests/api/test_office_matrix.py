@@ -95,7 +95,8 @@ def is_foreign(row: Any, user: OfficeUser, world: OfficeWorld) -> bool:
 def is_for_all_channels(row: Any) -> bool:
     """Tells whether a page is about the merchant as a whole, so that a role for one channel does not open it."""
     section = row.path.removeprefix(OF_MERCHANT).split("/")[1]
-    return section in ("erasure", "audit-log") or row.path == f"{OF_MERCHANT}/account/channels"
+    is_whole = row.path == f"{OF_MERCHANT}/account/channels" or row.path.startswith(f"{OF_MERCHANT}/routing/rows")
+    return section in ("erasure", "audit-log", "lists") or is_whole
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -84,9 +84,7 @@ async def add_row(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     if any(row.id == row_id for row in await _list_rows(visit)):
         return "The dispatch row had been added before."
     sent = {name: text for name, text in fields.items() if name not in ("channel", "key")}
-    await visit.record(
-        audit_actions.AuditAction.DISPATCHING_CHANGED, row_id, change="row added", channel=channel.id, **sent
-    )
+    await visit.record(audit_actions.AuditAction.DISPATCH_ROW_ADDED, row_id, channel=channel.id, **sent)
     await dispatching.add_row(visit.app.database, channel, sent, new_id=row_id)
     await visit.app.merchants.refresh(visit.app.database)
     return "The dispatch row was added behind the others."
@@ -126,9 +124,7 @@ async def move_row(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     if len(rows) >= place and rows[place - 1].id == fields["row"]:
         return "The dispatch row had been moved before."
     form_keys.check_mark(fields["mark"], rows)
-    await visit.record(
-        audit_actions.AuditAction.DISPATCHING_CHANGED, fields["row"], change="row moved", place=fields["place"]
-    )
+    await visit.record(audit_actions.AuditAction.DISPATCH_ROW_MOVED, fields["row"], place=fields["place"])
     await dispatching.move_row(visit.app.database, visit.get_merchant().id, fields["row"], place)
     await visit.app.merchants.refresh(visit.app.database)
     return f"The dispatch row is at place {place} now."
@@ -148,7 +144,7 @@ async def remove_row(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Removes a dispatch row; one that is gone stays so."""
     if all(row.id != fields["row"] for row in await _list_rows(visit)):
         return "The dispatch row had been removed before."
-    await visit.record(audit_actions.AuditAction.DISPATCHING_CHANGED, fields["row"], change="row removed")
+    await visit.record(audit_actions.AuditAction.DISPATCH_ROW_REMOVED, fields["row"])
     await dispatching.remove_row(visit.app.database, visit.get_merchant().id, fields["row"])
     await visit.app.merchants.refresh(visit.app.database)
     return "The dispatch row was removed."
