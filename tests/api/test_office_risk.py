@@ -60,7 +60,7 @@ def find_rule(office: OfficeClient, name: str) -> str:
 
 
 def list_versions(office: OfficeClient, path: str) -> list[str]:
-    page = read(office.get(path)).partition("versions-title")[2]
+    page = read(office.get(path)).partition("<h2>Versions")[2]
     return re.findall(r'<tr><td class="number">([0-9]+)</td>', page)
 
 
@@ -234,7 +234,7 @@ def test_roles_see_and_do_what_their_rows_say(own: GatewayProcess, boss: OfficeC
     )
     assert [viewer.get(f"{viewer.base}/{name}").status for name in ("risk", "lists", "reviews")] == [403, 403, 403]
     assert developer.post(f"{developer.base}/reviews/{payment_id}", {"decision": "ACCEPT"}).status == 403
-    assert "Reject and give" not in read(developer.get(f"{developer.base}/reviews"))
+    assert ">Reject<" not in read(developer.get(f"{developer.base}/reviews"))
     assert add_rule(operator, shop).status == 403
     assert operator.post(f"{operator.base}/lists/entries", {"list": "block"}).status == 403
     assert "is accepted" in read(operator.post(f"{operator.base}/reviews/{payment_id}", {"decision": "ACCEPT"}))

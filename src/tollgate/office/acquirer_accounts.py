@@ -73,7 +73,7 @@ async def list_shown(visit: visits.Visit, channel: Channel) -> list[Shown]:
             Shown(
                 id=view.first_account_id,
                 name=own.name if own else f"{channel.name} (first account)",
-                view=view,
+                view=_fill(view),
                 further=own,
                 is_failing=visit.app.circuits.is_open(view.first_account_id, now),
                 rates=tuple(each for each in counts if each.account_id == view.first_account_id),
@@ -92,13 +92,28 @@ async def show_channel(visit: visits.Visit) -> Reply:
         channel=channel,
         routing=channel.routing or merchants.RoutingTerms(),
         accounts=await list_shown(visit, channel),
-        choice=_list_fields(channel, _CHOICE),
-        fields=[account.make_field(flag, "") for flag in merchants.ACCOUNT_FLAGS],
+        choice=_list_fields(_fill(channel), _CHOICE),
+        fields=_list_fields(_make_bare(channel), merchants.ACCOUNT_FLAGS),
         key=form_keys.make_form_key(visit),
         mark=form_keys.make_mark(channel.routing),
         hours=_RATE_HOURS,
         may_change=visit.may(_MAY, channel.id),
     )
+
+
+def _fill(channel: Channel) -> Channel:
+    """Returns a channel with the terms that count where it has none, so that pages show them."""
+    return msgspec.structs.replace(
+        channel,
+        routing=channel.routing or merchants.RoutingTerms(),
+        acquirer=channel.acquirer or merchants.AcquirerTerms(),
+    )
+
+
+def _make_bare(channel: Channel) -> Channel:
+    """Returns a channel with an account of which nothing is known yet."""
+    terms = merchants.AcquirerTerms()
+    return msgspec.structs.replace(channel, test_url=None, live_url=None, acquirer=terms, three_ds=None)
 
 
 def _list_fields(view: Channel, flags: tuple[merchants.ChannelFlag, ...]) -> list[dict[str, object]]:
@@ -116,7 +131,7 @@ async def submit_choice(visit: visits.Visit) -> Reply:
     """Changes how a channel chooses among its accounts."""
     channel = account.get_channel(visit, visit.names[0], _MAY)
     form_keys.check_mark(visit.find("mark"), channel.routing)
-    changes, back = _read_changes(visit, channel, _CHOICE), _get_channel_path(visit, channel.id)
+    changes, back = _read_changes(visit, _fill(channel), _CHOICE), _get_channel_path(visit, channel.id)
     if not changes:
         return visit.go(back, "Nothing was changed.")
     acquirer_accounts.apply_changes(visit.app, channel, changes)
@@ -159,8 +174,7 @@ async def submit_account(visit: visits.Visit) -> Reply:
     if "name" not in sent:
         raise visits.refuse_field("name", "is needed, so that people know the account by it")
     # Before anybody is asked, so that a second person sees only what can be done.
-    bare = msgspec.structs.replace(channel, test_url=None, live_url=None)
-    acquirer_accounts.apply_changes(visit.app, bare, sent, merchants.ACCOUNT_FLAGS)
+    acquirer_accounts.apply_changes(visit.app, _make_bare(channel), sent, merchants.ACCOUNT_FLAGS)
     return await approvals.perform(
         visit,
         add_account,
@@ -247,7 +261,7 @@ async def change_account(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     form_keys.check_mark(fields["mark"], (shown.name, shown.terms, shown.is_closed))
     await visit.record(audit_actions.AuditAction.ACQUIRER_ACCOUNT_CHANGED, shown.id, **changes)
     if shown.further is None:
-        await channels.change_channel(visit.app, shown.view, changes)
+        await channels.change_channel(visit.app, visit.app.merchants.get_channel(shown.view.id), changes)
     else:
         await acquirer_accounts.change_account(visit.app, shown.further, changes)
     return f"Changed: {', '.join(changes)}."

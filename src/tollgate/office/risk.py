@@ -64,11 +64,19 @@ async def show_form(visit: visits.Visit) -> Reply:
     return visit.render(
         "risk_new.html",
         title="Add a risk rule",
-        kinds=risk_rows.RISK_KINDS.values(),
+        kinds=[(each, _make_title(each)) for each in risk_rows.RISK_KINDS.values()],
         kind=kind,
+        kind_title=_make_title(kind) if kind else "",
         fields=_list_fields(visit, kind, {}) if kind else [],
         key=form_keys.make_form_key(visit),
     )
+
+
+def _make_title(kind: risk_rows.RiskKind) -> str:
+    return _TITLES.get(kind.name, kind.name.replace("_", " ").capitalize())
+
+
+_TITLES = {"avs": "AVS", "cvv": "CVV"}
 
 
 def _list_fields(visit: visits.Visit, kind: risk_rows.RiskKind, values: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -198,6 +206,7 @@ async def show_rule(visit: visits.Visit) -> Reply:
         title=rule.name,
         rule=rule,
         kind=kind,
+        kind_title=_make_title(kind),
         fields=_list_fields(visit, kind, contract.render_rule(rule)),
         versions=[(each, _describe(visit, contract.render_rule(each))) for each in reversed(versions)],
         hits=[_describe_hit(rule, each.payment) for each in page.rows[:_HITS_SHOWN] if each.is_trusted],
