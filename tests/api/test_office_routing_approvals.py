@@ -66,9 +66,8 @@ def test_a_dispatch_row_counts_when_it_is_confirmed(
     careful: GatewayProcess, first: OfficeClient, second: OfficeClient
 ) -> None:
     fields = {"channel": careful.client().entity_id, "brands": "JCB", "key": make_id()}
-    for _ in range(2):
-        page = first.post(f"{first.base}/routing/rows", fields)
-    assert "not carried out twice" in read(page)
+    expect_asked(first.post(f"{first.base}/routing/rows", fields))
+    assert "not carried out twice" in read(first.post(f"{first.base}/routing/rows", fields))
     assert "brands: JCB" not in str(read_rows(first.get(f"{first.base}/routing")))
     assert "dispatch brands JCB to the channel" in read(second.get(f"{second.base}/approvals"))
     assert "was added" in grant(second)

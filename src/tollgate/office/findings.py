@@ -1,18 +1,20 @@
-"""What routing and the risk rules decided about a payment, with the names that people know accounts and rules by.
+"""The decisions of routing and of the risk rules about a payment, with the names of accounts and rules.
 
 The decisions are read from the row of the payment; nothing is decided here.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
-from tollgate.office import visits
+from tollgate.catalog import permissions
+from tollgate.office import chains, visits
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
 from tollgate.payments.risk import Hit
 from tollgate.payments.routing import Considered
-from tollgate.store import risk
+from tollgate.store import reviews, risk
 
 _LISTED = 0
 """The version that a hit of the block list has in place of a rule's."""
@@ -53,3 +55,17 @@ def list_considered(visit: visits.Visit, payment: Payment, channel: Channel) -> 
     names.setdefault(channel.first_account_id, f"{channel.name} (first account)")
     chosen = payment.account_id or channel.id
     return [(each, names.get(each.account_id, each.account_id), each.account_id == chosen) for each in payment.routing]
+
+
+async def list_values(visit: visits.Visit, found: chains.Found) -> dict[str, Any]:
+    """Returns what the page of a payment shows of both, as far as the user may see it."""
+    payment, channel = found.payment, found.channel
+    sees_risk = visit.may(permissions.Permission.VIEW_RISK, channel.id)
+    sees_routing = visit.may(permissions.Permission.VIEW_ROUTING, channel.id)
+    return {
+        "sees_risk": sees_risk,
+        "hits": list_hits(payment, await list_names(visit)) if sees_risk and payment.risk else [],
+        "review": await reviews.find_review(visit.app.database, payment.merchant_id, payment.id) if sees_risk else None,
+        "may_review": visit.may(permissions.Permission.DECIDE_REVIEWS, channel.id),
+        "considered": list_considered(visit, payment, channel) if sees_routing else [],
+    }

@@ -20,7 +20,7 @@ from tollgate.office import (
 )
 from tollgate.payments.chain import count_left
 from tollgate.payments.payment import Payment, State
-from tollgate.store import evidence, reviews
+from tollgate.store import evidence
 from tollgate.web.request import Reply
 
 ROUTES = visits.OfficeRoutes()
@@ -48,7 +48,6 @@ async def show_payment(visit: visits.Visit) -> Reply:
         return visit.render("payment_tampered.html", title=title, payment=payment, text=chains.TAMPERED)
     result = results.RESULTS.get(payment.result_code)
     is_dispute = payment.action in DISPUTES
-    sees_risk = visit.may(permissions.Permission.VIEW_RISK, found.channel.id)
     files = await evidence.list_evidence(visit.app.database, payment.merchant_id, payment.id) if is_dispute else []
     return visit.render(
         "one_payment.html",
@@ -79,12 +78,6 @@ async def show_payment(visit: visits.Visit) -> Reply:
         files=files,
         files_max=limits.LIMITS.evidence_per_dispute_max,
         ticket=uploads.make_ticket(visit, uploads.EVIDENCE_BODY),
-        sees_risk=sees_risk,
-        hits=findings.list_hits(payment, await findings.list_names(visit)) if sees_risk and payment.risk else [],
-        review=await reviews.find_review(visit.app.database, payment.merchant_id, payment.id) if sees_risk else None,
-        may_review=visit.may(permissions.Permission.DECIDE_REVIEWS, found.channel.id),
-        considered=findings.list_considered(visit, payment, found.channel)
-        if visit.may(permissions.Permission.VIEW_ROUTING, found.channel.id)
-        else [],
+        **await findings.list_values(visit, found),
         tampered=chains.TAMPERED if found.tampered else "",
     )

@@ -86,7 +86,7 @@ async def submit_decision(visit: visits.Visit) -> Reply:
     back = f"{visit.base}{found.path if visit.find('from') == 'payment' else '/reviews'}"
     review = await _get_review(visit, payment.id)
     if review.state is not ReviewState.OPEN:
-        return visit.go(back, _tell_ended(review))
+        return visit.go(back, _render_ended(review))
     fields = {"payment": payment.id, "decision": decision, "note": note, "key": visit.find("key")}
     if decision == Decision.ACCEPT or payment.payment_type == _HELD:
         return visit.go(back, await decide.run(visit, fields))
@@ -114,7 +114,7 @@ async def _get_review(visit: visits.Visit, payment_id: str) -> Review:
     return review
 
 
-def _tell_ended(review: Review) -> str:
+def _render_ended(review: Review) -> str:
     by = f" by {review.decided_by}" if review.decided_by else ""
     return f"The review had ended before: it was {review.state.name.lower()}{by}."
 
@@ -127,7 +127,7 @@ async def decide(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     payment, decision = found.payment, Decision(fields["decision"])
     review = await _get_review(visit, payment.id)
     if review.state is not ReviewState.OPEN:
-        return _tell_ended(review)
+        return _render_ended(review)
     await visit.record(audit_actions.AuditAction.REVIEW_DECIDED, payment.id, decision=decision)
     await flow.decide(visit.app, payment.merchant_id, payment.id, decision, visit.user.name, fields["note"])
     word = "accepted" if decision is Decision.ACCEPT else "rejected, and its money goes back"

@@ -44,7 +44,7 @@ async def show_rules(visit: visits.Visit) -> Reply:
             hits = await search_index.count_term(visit.app.database, merchant_id, term, since, _HITS_COUNTED)
             rows.append((rule, contract.render_terms(rule), f"{hits}+" if hits == _HITS_COUNTED else str(hits)))
     return visit.render(
-        "risk.html",
+        "risk_rules.html",
         title="Risk rules",
         rows=rows,
         names=_list_names(visit),
