@@ -22,10 +22,10 @@ def office(page: Page, gateway: GatewayProcess) -> str:
     return sign_in(page, gateway)
 
 
-def open_account(page: Page, office: str, name: str) -> None:
-    """Adds an acquirer account to the first channel and opens its page."""
+def add_account(page: Page, office: str, client: Client, name: str) -> None:
+    """Adds an acquirer account to the channel of the client."""
     page.goto(f"{office}/routing")
-    page.get_by_role("region", name="Channels").get_by_role("link").first.click()
+    page.locator(f'a[href$="/channels/{client.entity_id}"]').click()
     page.get_by_text("Add an acquirer account").click()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Test address").fill("https://second.example")
@@ -34,8 +34,8 @@ def open_account(page: Page, office: str, name: str) -> None:
     expect(page.get_by_role("status")).to_contain_text(f"The acquirer account {name} was added")
 
 
-def test_an_account_is_added_changed_and_closed(page: Page, office: str, shoot: Shoot) -> None:
-    open_account(page, office, "Second acquirer")
+def test_an_account_is_added_changed_and_closed(page: Page, office: str, client: Client, shoot: Shoot) -> None:
+    add_account(page, office, client, "Second acquirer")
     shoot(page, "office-routing-accounts")
     assert list_faults(page) == []
     page.get_by_role("link", name="Second acquirer").click()
@@ -148,7 +148,7 @@ def test_a_review_is_decided_in_the_queue_and_on_the_page_of_its_payment(
 def test_a_payment_shows_each_account_that_was_considered(
     page: Page, office: str, client: Client, shoot: Shoot
 ) -> None:
-    open_account(page, office, "Considered acquirer")
+    add_account(page, office, client, "Considered acquirer")
     payment_id = client.pay().json["id"]
     page.goto(f"{office}/payments/{payment_id}")
     accounts = page.get_by_role("region", name="Accounts that were considered")
