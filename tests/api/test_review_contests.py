@@ -24,7 +24,7 @@ from tollgate.operations.app import App
 from tollgate.payments.payment import Payment
 from tollgate.payments.reviews import Decision
 from tollgate.store.reviews import find_review
-from tollgate.values import MerchantId
+from tollgate.values import Conflict, MerchantId
 
 pytestmark = pytest.mark.both_databases
 
@@ -115,7 +115,7 @@ def test_two_processes_that_decide_at_once_agree(gateway: GatewayProcess, client
         async def accept(app: App, named: str = payment_id) -> Payment | None:
             try:
                 return await reviews.decide(app, merchant_id, named, Decision.ACCEPT, "jo")
-            except reviews.Conflict:
+            except Conflict:
                 return None
 
         with ThreadPoolExecutor(2) as pool:
@@ -157,7 +157,7 @@ def test_a_currency_without_decimals_is_given_back_whole(client: Client) -> None
 
 
 def test_every_seller_gives_back_the_share(client: Client) -> None:
-    payment_id = pay_reviewed(client, amount="100.00", **spell(THIRDS))
+    payment_id = pay_reviewed(client, "DB", amount="100.00", **spell(THIRDS))
 
     decide(client, payment_id, "REJECT")
 
