@@ -1,4 +1,4 @@
-"""What a decision does to the money of a payment, whatever the acquirer answers and whoever was faster."""
+"""A decision moves the money of a payment once, whatever the acquirer answers and whoever was faster."""
 
 from __future__ import annotations
 
