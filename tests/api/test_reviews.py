@@ -5,31 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from api.merchants import wait_until
-from gateway import Answer, Client, GatewayProcess
+from api.reviewing import REJECTED, REVIEW, SUCCESS, decide, follow, list_chain
+from api.reviewing import pay_reviewed as pay
+from gateway import Client, GatewayProcess
 
 pytestmark = pytest.mark.both_databases
-
-REVIEW, REJECTED, SUCCESS = "000.400.000", "000.400.100", "000.100.110"
-
-
-def pay(client: Client, payment_type: str = "DB") -> str:
-    answer = client.pay(paymentType=payment_type, **{"customParameters[forceResultCode]": REVIEW})
-    assert answer.code == REVIEW
-    return str(answer.json["id"])
-
-
-def decide(client: Client, payment_id: str, decision: str | None) -> Answer:
-    return client.post(f"/v1/payments/{payment_id}/review", {"decision": decision})
-
-
-def follow(client: Client, payment_id: str, payment_type: str, amount: str | None = None) -> Answer:
-    money = {"amount": amount, "currency": "EUR" if amount else None}
-    return client.post(f"/v1/payments/{payment_id}", {"paymentType": payment_type, **money})
-
-
-def list_chain(client: Client, payment_id: str) -> list[tuple[str, str]]:
-    found = client.get(f"/v3/query/{payment_id}", {"includeLinkedTransactions": "true"}).json["records"]
-    return [(each["paymentType"], each["result"]["code"]) for each in found if each["id"] != payment_id]
 
 
 def test_an_accepted_payment_is_a_success_from_then_on(client: Client) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from api.challenges import BILLING, BROWSER, CHALLENGED, FRICTIONLESS, order, pass_challenge
 from api.merchants import add_channel, find_merchant_id, run_command, wait_until
+from api.reviewing import list_chain
 from gateway import Answer, Client, GatewayProcess
 
 pytestmark = pytest.mark.both_databases
@@ -35,11 +36,6 @@ def ruled(gateway: GatewayProcess, client: Client) -> Ruled:
 def check(client: Client, answers: str = "", **_terms: str) -> Answer:
     """A payment that hits the rule by its letters, or by its amount."""
     return client.pay(**{"customParameters[simulatorAvs]": answers or "F", "customParameters[simulatorCvv]": "M"})
-
-
-def list_chain(client: Client, payment_id: str) -> list[tuple[str, str]]:
-    found = client.get(f"/v3/query/{payment_id}", {"includeLinkedTransactions": "true"}).json["records"]
-    return [(each["paymentType"], each["result"]["code"]) for each in found if each["id"] != payment_id]
 
 
 def test_an_address_that_does_not_match_is_reviewed(ruled: Ruled) -> None:

@@ -32,6 +32,7 @@ TABLES = (
     "settings",
     "authentications",
     "instructions",
+    "reviews",
     "bank_files",
     "registrations",
     "schedules",

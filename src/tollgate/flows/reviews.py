@@ -4,12 +4,13 @@ Whether a payment is reviewed is decided by the rules of risk when it is complet
 """
 
 import logging
+from collections import Counter
 
 import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.results import get_result
+from tollgate.catalog.results import get_result, is_technical
 from tollgate.contract.answers import render_answered
 from tollgate.contract.events import find_notification_url, render_payment_payload
 from tollgate.flows import follow_up
@@ -31,6 +32,8 @@ _log = logging.getLogger("tollgate.reviews")
 
 _UNDOING = ("RV", "RF")
 """A reversal costs less than a refund, and is possible until the end of the day."""
+_REFUNDS_MAX = 12
+"""The refunds that an acquirer may decline before they are left to the merchant; the last comes after some hours."""
 
 
 async def decide(
@@ -124,7 +127,7 @@ async def give_back(app: App, job: jobs.Job, payment: Payment) -> bool:
     Returns true when nothing is left; otherwise it is tried again later. Every try reads the chain anew, so a process
     that dies, or a follow-up that the merchant sends meanwhile, never gives anything back twice.
     """
-    if payment.result_code != codes.REVIEW_REJECTED:
+    if not reviews.is_rejected(payment):
         raise signing.TamperedRow(f"job {job.id} gives back a payment that nobody rejected: run `tollgate verify`")
     if payment.balance.reserved:
         # A follow-up is under way; when it has ended, it is known what is left.
@@ -133,7 +136,11 @@ async def give_back(app: App, job: jobs.Job, payment: Payment) -> bool:
     context = await charging.read_chain_context(app, payment)
     if not payment.left:
         return await jobs.finish_job(app.database, job)
-    request, is_possible = await _choose_undoing(app, payment, context, channel)
+    declined = await _count_declined(app, payment)
+    if declined["RF"] >= _REFUNDS_MAX:
+        _log.error("refunds of a rejected payment are declined", extra={"payment": payment.id, "left": payment.left})
+        return await jobs.finish_job(app.database, job)
+    request, is_possible = _choose_undoing(app, payment, context, channel, is_irreversible=bool(declined["RV"]))
     # One that is impossible is recorded all the same, so that the merchant sees why nothing was given back.
     await follow_up.follow_up(app, request, payment.id, Call(channel, payment.ndc, None), judged=context.first)
     if not is_possible:
@@ -143,10 +150,25 @@ async def give_back(app: App, job: jobs.Job, payment: Payment) -> bool:
     return not fresh.left and not fresh.balance.reserved and await jobs.finish_job(app.database, job)
 
 
-async def _choose_undoing(app: App, payment: Payment, context: ChainContext, channel: Channel) -> tuple[FollowUp, bool]:
-    """Returns the follow-up that gives back all that is left, and whether it is possible."""
+async def _count_declined(app: App, payment: Payment) -> Counter[str]:
+    """Counts what acquirers declined to give back of a payment that they took, by type.
+
+    A technical failure says nothing about the next try.
+    """
     chain = await payments.list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
-    is_irreversible = any(row.action is Action.REVERSAL and row.state is State.DECLINED for row in chain)
+    return Counter(
+        row.payment_type
+        for row in chain
+        if row.action in (Action.REVERSAL, Action.REFUND)
+        and row.state is State.DECLINED
+        and not is_technical(row.result_code)
+    )
+
+
+def _choose_undoing(
+    app: App, payment: Payment, context: ChainContext, channel: Channel, *, is_irreversible: bool
+) -> tuple[FollowUp, bool]:
+    """Returns the follow-up that gives back all that is left, and whether it is possible."""
     requests = [
         FollowUp(
             payment_type=payment_type,

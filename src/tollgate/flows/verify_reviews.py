@@ -5,11 +5,10 @@ A review is not signed, because the payment that it decides is signed again with
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tollgate.catalog import codes
 from tollgate.flows import auditing
 from tollgate.payments.audit import Finding, Proof, make_finding
 from tollgate.payments.payment import Payment, RecoveryTask
-from tollgate.payments.reviews import Review, ReviewState, awaits_decision
+from tollgate.payments.reviews import Review, ReviewState, awaits_decision, closes_review, is_decided, is_rejected
 from tollgate.store import audit as audited
 from tollgate.vault.keyring import Keyring
 
@@ -18,20 +17,12 @@ AuditedReviews = Mapping[str, audited.AuditedRow[Review]]
 
 def list_reviewed(payments: Iterable[Payment]) -> list[Payment]:
     """Lists the payments that have a review."""
-    return [payment for payment in payments if awaits_decision(payment) or _is_decided(payment)]
-
-
-def _is_decided(payment: Payment) -> bool:
-    return payment.risk is not None and payment.risk.decided_at is not None
-
-
-def _is_rejected(payment: Payment) -> bool:
-    return _is_decided(payment) and payment.result_code == codes.REVIEW_REJECTED
+    return [payment for payment in payments if awaits_decision(payment) or is_decided(payment)]
 
 
 def list_job_ids(payment: Payment) -> list[str]:
     """Lists the job that must exist until something follows a rejected payment."""
-    return [f"{RecoveryTask.GIVE_BACK}.{payment.id}"] if _is_rejected(payment) else []
+    return [f"{RecoveryTask.GIVE_BACK}.{payment.id}"] if is_rejected(payment) else []
 
 
 def check_reviewed(members: Sequence[Payment], reviews: AuditedReviews, job_ids: set[str]) -> list[Finding]:
@@ -41,7 +32,7 @@ def check_reviewed(members: Sequence[Payment], reviews: AuditedReviews, job_ids:
         if row is None and payment.risk is not None:
             text = f"the review of {payment.payment_type} {payment.id} is missing"
             findings.append(make_finding(payment, Proof.REVIEW, text, table="reviews", row_id=payment.id))
-        elif row is not None and row.value is not None and not _agrees(row.value, payment):
+        elif row is not None and row.value is not None and not _agrees(row.value, payment, members):
             text = f"it does not say what {payment.payment_type} {payment.id} says"
             findings.append(make_finding(payment, Proof.REVIEW, text, table="reviews", row_id=payment.id))
         if payment.balance.chain_length == 1 and not job_ids.issuperset(list_job_ids(payment)):
@@ -50,15 +41,17 @@ def check_reviewed(members: Sequence[Payment], reviews: AuditedReviews, job_ids:
     return findings
 
 
-def _agrees(review: Review, payment: Payment) -> bool:
+def _agrees(review: Review, payment: Payment, members: Sequence[Payment]) -> bool:
     if review.channel_id != payment.channel_id or review.opened_at != payment.completed_at:
         return False
-    if not _is_decided(payment) or payment.risk is None:
-        return review.state is ReviewState.CLOSED or (
-            review.state is ReviewState.OPEN and review.decided_at is None and not review.decided_by
-        )
-    expected = ReviewState.REJECTED if _is_rejected(payment) else ReviewState.ACCEPTED
-    return (review.state, review.decided_at) == (expected, payment.risk.decided_at)
+    if payment.risk is not None and is_decided(payment):
+        expected = ReviewState.REJECTED if is_rejected(payment) else ReviewState.ACCEPTED
+        return (review.state, review.decided_at) == (expected, payment.risk.decided_at)
+    # Whoever gave money back closed it; a review that was closed by hand would let a capture through.
+    given_back = {each.completed_at for each in members if each.referenced_id == payment.id and closes_review(each)}
+    if given_back:
+        return review.state is ReviewState.CLOSED and review.decided_at in given_back and not review.decided_by
+    return (review.state, review.decided_at, review.decided_by) == (ReviewState.OPEN, None, "")
 
 
 def check_review(

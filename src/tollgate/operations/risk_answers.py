@@ -9,7 +9,7 @@ from tollgate.catalog import card_checks, codes, results
 from tollgate.operations.app import App
 from tollgate.payments import reviews
 from tollgate.payments.payment import NATURES, Nature, Outcome, Payment, Verdict
-from tollgate.payments.risk import RiskOutcome, evaluate_answers
+from tollgate.payments.risk import RiskFinding, RiskOutcome, evaluate_answers
 from tollgate.store.reviews import find_review
 
 
@@ -28,7 +28,9 @@ def choose_verdict(app: App, started: Payment, verdict: Verdict) -> Verdict:
         avs, cvv = (verdict.details.get(name, "") for name in card_checks.MEMBERS)
         finding = evaluate_answers(rules, started.risk, avs, cvv)
     if finding is None:
-        return verdict
+        # A finding is signed with the payment, so the audit knows that a review was opened with it.
+        finding = RiskFinding() if results.awaits_decision(verdict.code) else None
+        return msgspec.structs.replace(verdict, risk=finding)
     if finding.outcome is RiskOutcome.REFUSE:
         return msgspec.structs.replace(verdict, outcome=Outcome.REFUSED, code=finding.code, risk=finding)
     code = verdict.code
@@ -38,8 +40,11 @@ def choose_verdict(app: App, started: Payment, verdict: Verdict) -> Verdict:
 
 
 async def is_under_review(app: App, named: Payment) -> bool:
-    """Tells whether somebody has yet to decide; a review is never opened again, so what is read here stays true."""
+    """Tells whether somebody has yet to decide; a review is never opened again, so what is read here stays true.
+
+    One that was rejected after the payment was read counts as open, because nothing may be taken any more.
+    """
     if not reviews.awaits_decision(named):
         return False
     review = await find_review(app.database, named.merchant_id, named.id)
-    return review is not None and review.state is reviews.ReviewState.OPEN
+    return review is not None and review.state in (reviews.ReviewState.OPEN, reviews.ReviewState.REJECTED)

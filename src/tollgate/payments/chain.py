@@ -15,6 +15,7 @@ from tollgate.payments import ledger
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, Action, Draw, Following, Until, choose_following
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import OPEN_STATES, Payment, State
+from tollgate.payments.reviews import is_rejected
 from tollgate.payments.splits import Split, split_money, sum_split
 from tollgate.values import DAY, Instant, Money, PaymentId
 
@@ -111,6 +112,8 @@ def _check_request(row: Following, context: ChainContext, terms: Terms, refusals
     balance = context.named.balance
     if row.is_barred_by_review and context.is_under_review:
         return codes.REFERENCE_PENDING
+    if row.is_barred_by_review and is_rejected(context.named):
+        return refusals.rejected
     if row.is_barred_by_dispute and context.money_source.balance.disputed:
         return refusals.disputed
     if terms.now >= get_end(row.until, context.named, terms):

@@ -60,7 +60,7 @@ class Following(msgspec.Struct, frozen=True, kw_only=True):
     """`sequence=FINAL` also gives back what is left."""
     is_barred_by_dispute: bool = False
     is_barred_by_review: bool = False
-    """It waits until somebody has decided about the payment named."""
+    """It waits until somebody has decided about the payment named, and never follows one that was rejected."""
     is_capped: bool = False
     """It may not be larger than the payment named, although it draws on nothing."""
     adds: bool = False

@@ -5,6 +5,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from tollgate.catalog import codes, results
+from tollgate.payments.following import GIVES_BACK
 from tollgate.payments.payment import NATURES, Nature, Payment, State
 from tollgate.payments.risk import RiskFinding
 from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
@@ -49,6 +50,21 @@ def awaits_decision(payment: Payment) -> bool:
         and NATURES[payment.payment_type] is Nature.TAKES
         and results.awaits_decision(payment.result_code)
     )
+
+
+def is_decided(payment: Payment) -> bool:
+    """Tells whether somebody accepted or rejected a payment."""
+    return payment.risk is not None and payment.risk.decided_at is not None
+
+
+def is_rejected(payment: Payment) -> bool:
+    """Tells whether somebody rejected a payment: its money goes back, and nothing more is taken."""
+    return is_decided(payment) and payment.result_code == codes.REVIEW_REJECTED
+
+
+def closes_review(completed: Payment) -> bool:
+    """Tells whether a follow-up gave money back, which closes the review of the payment that it names."""
+    return completed.action in GIVES_BACK and completed.state is State.APPROVED
 
 
 def open_review(payment: Payment) -> Review | None:

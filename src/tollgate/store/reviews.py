@@ -5,9 +5,8 @@ from functools import cache
 
 import sqlalchemy as sa
 
-from tollgate.payments.following import GIVES_BACK
-from tollgate.payments.payment import Payment, State
-from tollgate.payments.reviews import Review, ReviewState
+from tollgate.payments.payment import Payment
+from tollgate.payments.reviews import Review, ReviewState, closes_review
 from tollgate.store.codec import LIMIT, ZERO, Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.schema import OPEN_REVIEW, reviews
@@ -42,7 +41,7 @@ def _make_open(channels: int) -> Statement:
 
 def close_review_writes(completed: Payment) -> list[Write]:
     """Closes the review of the payment to which an approved follow-up gives money back, if it is still open."""
-    if completed.action not in GIVES_BACK or completed.state is not State.APPROVED or completed.referenced_id is None:
+    if completed.referenced_id is None or not closes_review(completed):
         return []
     return _close.by_key(
         completed.merchant_id,

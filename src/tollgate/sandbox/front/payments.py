@@ -21,6 +21,7 @@ from tollgate.payments.following import Action, choose_following
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import Payment
+from tollgate.payments.reviews import awaits_decision
 from tollgate.sandbox.front import sending, trying
 from tollgate.sandbox.front.developers import Developer
 from tollgate.store import payments, searching
@@ -92,7 +93,12 @@ def _show(app: App, payment: Payment, members: Sequence[Payment], channel: Chann
     # Nothing follows a chain of which somebody else changed a row, and a payment of this instant may not be in it yet.
     if payment.id in by_id and all(signing.has_signature(each, app.keyring) for each in members):
         money_source = chain.get_money_source(payment, by_id)
-        context = chain.ChainContext(named=by_id[payment.id], money_source=money_source, first=members[0])
+        context = chain.ChainContext(
+            named=by_id[payment.id],
+            money_source=money_source,
+            first=members[0],
+            is_under_review=awaits_decision(by_id[payment.id]),
+        )
         plans = ((row, _find_plan(app, row, context, channel)) for row in ACTIONS.values())
         offers = [Offer(row, render_hundredths(plan.money.hundredths)) for row, plan in plans if plan is not None]
     return ShownPayment(
