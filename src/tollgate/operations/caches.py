@@ -74,6 +74,8 @@ class MerchantCache:
         self._webhooks: dict[MerchantId, tuple[Webhook, ...]] = {}
         self._rows: dict[str, Merchant] = {}
         self._further: dict[ChannelId, tuple[FurtherAccount, ...]] = {}
+        self._views: dict[ChannelId, tuple[tuple[Channel, ...], tuple[Channel, ...]]] = {}
+        """The channels with further accounts, as their open accounts and as all of them have them."""
         self._accounts: dict[str, AcquirerAccount] = {}
         self._dispatch_rows: dict[MerchantId, tuple[DispatchRow, ...]] = {}
         self._risk_rules: dict[MerchantId, tuple[risk.Rule, ...]] = {}
@@ -94,6 +96,11 @@ class MerchantCache:
         # The keys are read after the version, so that a key which comes meanwhile is read again.
         self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
         self._further = _group(rows.accounts, lambda row: row.channel_id)
+        self._views = {
+            channel_id: (self._make_views(channel, closed=False), self._make_views(channel, closed=True))
+            for channel_id in self._further
+            if (channel := self._channels.get(channel_id)) is not None
+        }
         self._dispatch_rows = _group(rows.dispatch_rows, lambda row: row.merchant_id)
         self.fill_risk(await store_risk.list_all_rules(database), await store_risk.list_all_entries(database))
         await self._open_accounts(database)
@@ -163,10 +170,17 @@ class MerchantCache:
     def get_acquirer_account(self, account_id: str) -> AcquirerAccount:
         return self._accounts[account_id]
 
-    def list_accounts(self, channel: Channel, *, closed: bool = False) -> list[Channel]:
+    def list_accounts(self, channel: Channel, *, closed: bool = False) -> tuple[Channel, ...]:
         """Lists the channel as each of its acquirer accounts would have it, beginning with its first account."""
+        if channel.id not in self._further:
+            return (channel,)
+        known = self._views.get(channel.id)
+        # Whoever saves a channel asks about one that is not in the memory yet.
+        return known[closed] if known and known[0][0] is channel else self._make_views(channel, closed=closed)
+
+    def _make_views(self, channel: Channel, *, closed: bool) -> tuple[Channel, ...]:
         further = self._further.get(channel.id, ())
-        return [channel, *[each.apply_to(channel) for each in further if closed or not each.is_closed]]
+        return (channel, *[each.apply_to(channel) for each in further if closed or not each.is_closed])
 
     def list_views(self, given_id: str) -> list[Channel]:
         """Lists the channels as the accounts of an id would have them; that of a channel names its first account."""

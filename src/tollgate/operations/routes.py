@@ -127,6 +127,8 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
 
 def find_view(app: App, channel: Channel, account_id: str | None) -> Channel | None:
     """Returns the channel as one of its accounts would have it, be it closed; None if it has no such account."""
+    if account_id == channel.account_id:
+        return channel
     wanted = account_id or channel.id
     accounts = app.merchants.list_accounts(channel, closed=True)
     return next((each for each in accounts if each.first_account_id == wanted), None)
