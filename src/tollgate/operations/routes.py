@@ -13,12 +13,12 @@ from tollgate.connectors.exchange import AcquirerAccount, Connector
 from tollgate.connectors.table import CONNECTORS, get_connector
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.sepa_queue import SepaQueue
-from tollgate.operations.success_rates import list_buckets
+from tollgate.operations.success_rates import UNTRIED, list_buckets
 from tollgate.payments import routing
 from tollgate.payments.merchants import AcquirerTerms, Channel, RoutingTerms, ThreeDsTerms
 from tollgate.payments.order import Order, TestMode
 from tollgate.payments.payment import Payment
-from tollgate.values import PaymentId, Refusal
+from tollgate.values import Instant, PaymentId, Refusal
 from tollgate.wire import Wire
 
 
@@ -50,7 +50,7 @@ class DirectoryServerRoute(msgspec.Struct, frozen=True):
 _SIMULATED = "simulator"
 # Looking a member up in its enumeration takes as long as a call, and every payment asks three times.
 _INTERNAL, _EXTERNAL = TestMode.INTERNAL, TestMode.EXTERNAL
-_NO_TERMS = ThreeDsTerms()
+_NO_TERMS, _NO_ACQUIRER = ThreeDsTerms(), AcquirerTerms()
 
 
 def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentId) -> Route:
@@ -59,8 +59,11 @@ def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentI
     The id of the payment is the seed of what is left to chance.
     """
     accounts = app.merchants.list_accounts(channel)
+    # Nothing is weighed where there is nothing to choose, as for most channels.
     if len(accounts) == 1 or BRANDS[order.brand].protocol is Protocol.SEPA:
         return choose_route(app, channel, order.test_mode, order.brand)
+    terms, now = channel.routing or RoutingTerms(), app.clock.now()
+    buckets = list_buckets(order) if terms.strategy is routing.Strategy.SUCCESS else None
     routes: dict[str, Route] = {}
     candidates: list[routing.Candidate] = []
     refusals: list[Refusal] = []
@@ -71,19 +74,21 @@ def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentI
         except Refusal as refusal:
             refusals.append(refusal)
             obstacle = refusal.detail or refusal.result.description
-        candidates.append(_make_candidate(app, account, order, obstacle))
+        candidates.append(_make_candidate(app, account, buckets, obstacle, now))
     if not routes:
         raise refusals[0]
-    terms = channel.routing or RoutingTerms()
     decision = routing.choose(candidates, order.money.hundredths, terms.strategy, terms.exploration, payment_id)
-    app.circuits.begin_probe(decision.order[0], app.clock.now())
+    app.circuits.begin_probe(decision.order[0], now)
     first, *others = (routes[account_id] for account_id in decision.order)
     return msgspec.structs.replace(first, considered=decision.considered, alternatives=tuple(others))
 
 
-def _make_candidate(app: App, account: Channel, order: Order, obstacle: str) -> routing.Candidate:
-    terms, account_id, now = account.acquirer or AcquirerTerms(), account.first_account_id, app.clock.now()
-    rate = app.success_rates.estimate(account.merchant_id, account_id, list_buckets(order), now)
+def _make_candidate(
+    app: App, account: Channel, buckets: tuple[str, str] | None, obstacle: str, now: Instant
+) -> routing.Candidate:
+    """Returns an account with what is known of it; without buckets, how often it approves is of no interest."""
+    terms, account_id = account.acquirer or _NO_ACQUIRER, account.first_account_id
+    rate = app.success_rates.estimate(account.merchant_id, account_id, buckets, now) if buckets else UNTRIED
     return routing.Candidate(
         id=account_id,
         priority=terms.priority,

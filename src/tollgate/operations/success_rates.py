@@ -31,6 +31,9 @@ class Rate(msgspec.Struct, frozen=True):
     approvals: float
 
 
+UNTRIED = Rate(0, 0)
+
+
 def list_buckets(charged: Order | Payment) -> tuple[str, str]:
     """Returns the bucket of charges with the same BIN, or else brand, and currency, and that of the currency alone."""
     card = charged.card_summary if isinstance(charged, Order) else charged.card
@@ -68,7 +71,8 @@ class SuccessRates:
 
     def estimate(self, merchant_id: MerchantId, account_id: str, buckets: tuple[str, str], now: Instant) -> Rate:
         """Returns the charges of an account that are like this one."""
-        own, wide = (self._sum((merchant_id, account_id, bucket), now // HOUR) for bucket in buckets)
+        hour = now // HOUR
+        own, wide = [self._sum((merchant_id, account_id, bucket), hour) for bucket in buckets]
         borrowed = min(wide[0], _BORROWED_MAX)
         return Rate(own[0] + borrowed, own[1] + (wide[1] * borrowed / wide[0] if wide[0] else 0.0))
 
