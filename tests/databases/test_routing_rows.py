@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from databases.samples import MERCHANT, NOON, make_completion, make_payment
 from tollgate.catalog.connectors import ConnectorName
+from tollgate.payments.payment import State
 from tollgate.payments.routing import Considered
 from tollgate.store import payments, routing_counts
 from tollgate.store.database import Database
@@ -95,21 +96,38 @@ async def test_a_completed_payment_stays_where_it_is(db: Database) -> None:
     assert (found.state, found.account_id, found.routing) == (completion.payment.state, None, ())
 
 
-async def test_of_a_move_and_a_completion_at_once_the_completion_always_happens(url: str) -> None:
-    """The account that is read afterwards is the one that whoever completed it saw, or the one moved to before."""
+async def test_of_a_move_and_a_recovery_at_once_one_happens(url: str) -> None:
+    """Whoever recovers a payment completes it as it was read, so it must not have been moved since."""
     mover, other = [await open_database(url) for _ in range(2)]
     for _ in range(ROUNDS):
-        started = make_payment()
+        started = make_payment(routing=MOVED)
         await payments.start_payment(mover, started, None, None)
-        moved = replace(started, account_id=SECOND_ACCOUNT, routing=MOVED)
+        guards = payments.keep_account_writes(started)
 
         is_moved, is_completed = await asyncio.gather(
-            payments.move_account(mover, moved), payments.complete_payment(other, make_completion(started))
+            payments.move_account(mover, replace(started, account_id=SECOND_ACCOUNT)),
+            payments.complete_payment(other, make_completion(started), guards=guards),
         )
 
         found = await payments.find_payment(mover, MERCHANT, started.id)
         assert found is not None
-        assert is_completed
-        assert found.account_id in ((SECOND_ACCOUNT, None) if is_moved else (None,))
+        assert is_moved is not is_completed
+        assert (found.account_id, found.state) == (
+            (SECOND_ACCOUNT, State.STARTED) if is_moved else (None, State.APPROVED)
+        )
     for db in (mover, other):
         await db.close()
+
+
+async def test_a_payment_that_was_moved_is_not_completed_as_it_was_before(db: Database) -> None:
+    started = make_payment(routing=MOVED)
+    await payments.start_payment(db, started, None, None)
+    moved = replace(started, account_id=SECOND_ACCOUNT)
+    assert await payments.move_account(db, moved)
+
+    stale, fresh = [
+        await payments.complete_payment(db, make_completion(each), guards=payments.keep_account_writes(each))
+        for each in (started, moved)
+    ]
+
+    assert (stale, fresh) == (False, True)

@@ -4,6 +4,7 @@ Each flow decides itself when to do which.
 """
 
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -126,11 +127,13 @@ async def write_completion(
     idempotency_key: IdempotencyKey | IdempotencyRecord | None,
     *,
     label: str,
+    guards: Sequence[Write] = (),
 ) -> Answer | None:
-    """Completes an attempt and stores its answer; None where another process has completed it."""
+    """Completes an attempt and stores its answer; None where another process has completed it, or a guard failed."""
     completion, answer = signing.complete_answered(app, started, verdict)
     kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
-    return answer if await payments.complete_payment(app.database, completion, kept, label=label) else None
+    is_written = await payments.complete_payment(app.database, completion, kept, label=label, guards=guards)
+    return answer if is_written else None
 
 
 async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key: IdempotencyKey | None) -> Answer:
