@@ -154,6 +154,22 @@ def resume_route(app: App, channel: Channel, payment: Payment) -> Route:
     return msgspec.structs.replace(get_route(app, channel, payment), alternatives=tuple(others))
 
 
+def bind_to_proof(app: App, payment: Payment, route: Route) -> Route:
+    """Leaves the accounts to try next that can take a proof of 3-D Secure: it was made for the numbers of the acquirer
+    and of the merchant there, by one directory server.
+    """
+    channel = app.merchants.get_channel(payment.channel_id)
+    views = {each.account_id: each for each in app.merchants.list_accounts(channel, closed=True)}
+
+    def list_told(account_id: str | None) -> tuple[str | None, str, str]:
+        directory = choose_directory_server(app, views[account_id], payment.test_mode)
+        terms = views[account_id].three_ds or _NO_TERMS
+        return directory and directory.address, terms.acquirer_bin, terms.acquirer_merchant_id
+
+    fit = [each for each in route.alternatives if list_told(each.account_id) == list_told(route.account_id)]
+    return msgspec.structs.replace(route, alternatives=tuple(fit))
+
+
 def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> AcquirerAccount | None:
     """Returns the account of a channel at its acquirer; None for the simulator, which speaks JSON and knows none."""
     if channel.acquirer is None or not find_address(test_mode, channel.test_url, channel.live_url):

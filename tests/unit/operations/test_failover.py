@@ -12,16 +12,19 @@ from msgspec.structs import replace
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.connectors.acquiring import REVERSALS
 from tollgate.connectors.exchange import AcquirerAccount
+from tollgate.flows.authenticate import pass_on
 from tollgate.flows.follow_up import follow_up
-from tollgate.flows.pay import pay
+from tollgate.flows.pay import pay, start_attempt, write_start
 from tollgate.flows.recover import complete_overdue, run_recovery_task
 from tollgate.operations import acquirer_accounts, routes, settings
 from tollgate.operations.app import App, Call
 from tollgate.operations.caches import ACQUIRER_SECRETS, MerchantCache
 from tollgate.operations.circuits import CHARGES_MIN
+from tollgate.operations.risk import Judgement
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
 from tollgate.payments.merchants import AcquirerTerms, Channel, FurtherAccount, RoutingTerms
 from tollgate.payments.order import FollowUp, TestMode
-from tollgate.payments.payment import Payment, RecoveryTask, State
+from tollgate.payments.payment import Outcome, Payment, RecoveryTask, State
 from tollgate.payments.routing import Strategy
 from tollgate.store import jobs, merchants, schema
 from tollgate.store.payments import PAYMENTS
@@ -233,6 +236,27 @@ async def test_the_strategy_success_learns_from_charges(app: App, wires: dict[st
     payments = [await make_payment(app) for _ in range(40)]
 
     assert [each.account_id for each in payments[-20:]] == [second.id] * 20
+
+
+@pytest.mark.parametrize("number", ["", "M-7"])
+async def test_a_proof_of_authentication_goes_to_no_account_that_it_was_not_made_for(
+    app: App, wires: dict[str, ScriptedWire], number: str
+) -> None:
+    second = await add(app, "second", 2, acquirer_merchant_id=number)
+    wires["first"].script = [Unsent()] * SENDS
+    channel, payment_id = get_channel(app), PaymentId(make_id())
+    route = routes.route_payment(app, channel, ORDERED, payment_id)
+    started = start_attempt(app, ORDERED, Call(channel, "ndc"), payment_id, 30, route, Judgement(at=NOW))
+    assert await write_start(app, started, None, None, None, ())
+    proof = AuthenticationCase(server_id="s", result=AuthenticationResult(status="Y", eci="05", value="proof"))
+
+    verdict = await pass_on(app, ORDERED, started, route, proof)
+
+    is_bound = number != ""
+    assert (verdict.outcome, len(wires["second"].sent)) == (
+        (Outcome.UNSENT, 0) if is_bound else (Outcome.APPROVED, 1)
+    )
+    assert (verdict.account and verdict.account.account_id) == (None if is_bound else second.id)
 
 
 # ---- accounts as they are saved ----
