@@ -94,7 +94,11 @@ class MerchantCache:
             return False
         rows = await load_merchants(database)
         # The keys are read after the version, so that a key which comes meanwhile is read again.
-        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
+        wallet_keys, webhooks = await list_wallet_keys(database), await list_all_webhooks(database)
+        rules, entries = await store_risk.list_all_rules(database), await store_risk.list_all_entries(database)
+        secrets = await self._open_secrets(database)
+        # Nothing is awaited from here on, so that no payment meets an account whose secrets are not there yet.
+        self.fill(rows.channels, rows.credentials, wallet_keys, webhooks)
         self._further = _group(rows.accounts, lambda row: row.channel_id)
         self._views = {
             channel_id: (self._make_views(channel, closed=False), self._make_views(channel, closed=True))
@@ -102,8 +106,8 @@ class MerchantCache:
             if (channel := self._channels.get(channel_id)) is not None
         }
         self._dispatch_rows = _group(rows.dispatch_rows, lambda row: row.merchant_id)
-        self.fill_risk(await store_risk.list_all_rules(database), await store_risk.list_all_entries(database))
-        await self._open_accounts(database)
+        self.fill_risk(rules, entries)
+        self._fill_accounts(secrets)
         self._rows = {merchant.id: merchant for merchant in rows.merchants}
         self._version = rows.version
         return True
@@ -153,13 +157,16 @@ class MerchantCache:
         """Returns the attributes that any rule of a merchant counts, with the longest window of each in seconds."""
         return self._counted.get(merchant_id, _NOTHING)
 
-    async def _open_accounts(self, database: Database) -> None:
+    async def _open_secrets(self, database: Database) -> dict[str, dict[str, Secret]]:
         """Opens the secrets of acquirer accounts; a process without keys pays nothing and needs none."""
         secrets: dict[str, dict[str, Secret]] = {}
         if self._keyring is not None:
             for name, value in await settings.list_sealed_settings(database, self._keyring, ACQUIRER_SECRETS):
                 account_id, _, secret = name.removeprefix(ACQUIRER_SECRETS).partition("/")
                 secrets.setdefault(account_id, {})[secret] = Secret(value.decode())
+        return secrets
+
+    def _fill_accounts(self, secrets: Mapping[str, Mapping[str, Secret]]) -> None:
         self._accounts = {
             each.first_account_id: make_acquirer_account(each, each.acquirer, secrets.get(each.first_account_id, {}))
             for channel in self._channels.values()

@@ -70,7 +70,9 @@ def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentI
     for account in accounts:
         obstacle = ""
         try:
-            routes[account.first_account_id] = choose_route(app, account, order.test_mode, order.brand)
+            route = choose_route(app, account, order.test_mode, order.brand)
+            _refuse_missing_secrets(app, account, order.test_mode)
+            routes[account.first_account_id] = route
         except Refusal as refusal:
             refusals.append(refusal)
             obstacle = refusal.detail or refusal.result.description
@@ -81,6 +83,14 @@ def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentI
     app.circuits.begin_probe(decision.order[0], now)
     first, *others = (routes[account_id] for account_id in decision.order)
     return msgspec.structs.replace(first, considered=decision.considered, alternatives=tuple(others))
+
+
+def _refuse_missing_secrets(app: App, channel: Channel, test_mode: TestMode | None) -> None:
+    """Refuses an account that its acquirer would not recognise, as long as another account can take the payment."""
+    account = find_account(app, channel, test_mode)
+    missing = [] if account is None else CONNECTORS[account.connector].list_missing(account)
+    if missing:
+        raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), f"the account has no secret {missing[0]}")
 
 
 def _make_candidate(
@@ -161,6 +171,22 @@ def resume_route(app: App, channel: Channel, payment: Payment) -> Route:
     return msgspec.structs.replace(get_route(app, channel, payment), alternatives=tuple(others))
 
 
+def bind_to_proof(app: App, payment: Payment, route: Route) -> Route:
+    """Leaves the accounts to try next that can take a proof of 3-D Secure: it was made for the numbers of the acquirer
+    and of the merchant there, by one directory server.
+    """
+    channel = app.merchants.get_channel(payment.channel_id)
+    views = {each.account_id: each for each in app.merchants.list_accounts(channel, closed=True)}
+
+    def list_told(account_id: str | None) -> tuple[str | None, str, str]:
+        directory = choose_directory_server(app, views[account_id], payment.test_mode)
+        terms = views[account_id].three_ds or _NO_TERMS
+        return directory.address if directory else None, terms.acquirer_bin, terms.acquirer_merchant_id
+
+    fit = [each for each in route.alternatives if list_told(each.account_id) == list_told(route.account_id)]
+    return msgspec.structs.replace(route, alternatives=tuple(fit))
+
+
 def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> AcquirerAccount | None:
     """Returns the account of a channel at its acquirer; None for the simulator, which speaks JSON and knows none."""
     if channel.acquirer is None or not find_address(test_mode, channel.test_url, channel.live_url):
@@ -169,14 +195,24 @@ def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> Acqu
 
 
 def check_reachable(app: App, channel: Channel, test_mode: TestMode | None, brand: str | None) -> None:
-    """Refuses a request that the channel could not send to anybody; without a brand, one reachable protocol is enough.
+    """Refuses a request that no account of the channel could take; without a brand, one reachable protocol is enough.
 
     Direct debits go into files, which needs a creditor and no address.
     """
-    if brand is not None:
-        choose_route(app, channel, test_mode, brand)
-    elif channel.creditor is None:
-        _choose_wire(app, channel, test_mode, find_account(app, channel, test_mode))
+    if brand is None and channel.creditor is not None:
+        return
+    refusals: list[Refusal] = []
+    for account in app.merchants.list_accounts(channel):
+        try:
+            if brand is None:
+                _choose_wire(app, account, test_mode, find_account(app, account, test_mode))
+            else:
+                choose_route(app, account, test_mode, brand)
+        except Refusal as refusal:
+            refusals.append(refusal)
+        else:
+            return
+    raise refusals[0]
 
 
 def _choose_wire(app: App, channel: Channel, test_mode: TestMode | None, account: AcquirerAccount | None) -> Wire:
