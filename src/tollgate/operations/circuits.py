@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tollgate.values import MINUTE, SECOND, Instant
 
-WINDOW = MINUTE
+WINDOW = 5 * MINUTE
 """Charges that ended longer ago do not count."""
 CHARGES_MIN = 10
 """A circuit does not open on fewer charges within the window."""
@@ -19,7 +19,7 @@ PAUSE = 10 * SECOND
 PAUSE_MAX = 5 * MINUTE
 PROBES = 3
 """A circuit closes after so many probes in a row that did not fail."""
-_KEPT = 200
+_KEPT = 50
 """The number of charges of an account that are remembered; a busy account is judged by these alone."""
 
 

@@ -17,7 +17,7 @@ HOURS = 24
 HALF_LIFE = 3
 """After so many hours a charge counts half, because acquirers become better and worse."""
 _SHARES = tuple(0.5 ** (age / HALF_LIFE) for age in range(HOURS))
-_BORROWED_MAX = 20
+_BORROWED_MAX = 10
 """A bucket of few charges borrows up to so many from the one of all cards of its currency."""
 
 _Key = tuple[MerchantId, str, str]
