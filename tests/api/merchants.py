@@ -21,10 +21,12 @@ def wait_until(is_so: Callable[[], bool], *, within_s: float = 300.0) -> None:
         sleep(0.05)
 
 
-def run_command(gateway: GatewayProcess, *command: str) -> str:
+def run_command(gateway: GatewayProcess, *command: str, given: str | None = None) -> str:
     """The command on the server's store, in this process: it says the same as in one of its own, and starts sooner."""
     store = ["--data", str(gateway.data), *(["--database", gateway.database] if gateway.database else [])]
-    done = CliRunner().invoke(program, [*command, *store], env=dict(gateway.environment), catch_exceptions=False)
+    done = CliRunner().invoke(
+        program, [*command, *store], input=given, env=dict(gateway.environment), catch_exceptions=False
+    )
     if done.exit_code:
         raise RuntimeError(f"tollgate {' '.join(command)} failed: {done.output}")
     return done.stdout.strip()

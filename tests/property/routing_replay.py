@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -78,17 +79,9 @@ class Report:
         return (self.oracle - self.approved) / self.payments * 100
 
     def render(self) -> str:
-        best, most = self.single.most_common(1)[0]
-        rows = (
-            ("oracle", self.oracle),
-            ("success", self.approved),
-            ("weight", self.weight),
-            (f"only {best}", most),
-        )
-        shares = ", ".join(f"{name} {self.chosen[name] / self.payments:.0%}" for name in ACQUIRERS)
-        lines = [f"{name:12} {approved / self.payments:8.2%} approved" for name, approved in rows]
-        end = f"regret {self.regret:.2f} of 100 payments; {shares}; {self.moved} moved"
-        return "\n".join([f"{self.payments} payments", *lines, end])
+        """Renders the row of the table in docs/routing.md, but for the seed."""
+        shares = [self.oracle, self.approved, self.weight, max(self.single.values())]
+        return " | ".join([*[f"{each / self.payments:.2%}".replace("%", " %") for each in shares], f"{self.regret:.2f}"])
 
 
 @dataclass
@@ -157,4 +150,5 @@ def replay(seed: int, payments: int) -> Report:
 
 
 if __name__ == "__main__":
-    print(replay(1, 100_000).render())
+    for given in map(int, sys.argv[1:]):
+        print(f"| {given} | {replay(given, 100_000).render()} |")

@@ -27,6 +27,11 @@ class ConnectorRow:
     """It charges network tokens; otherwise a registered card is charged by its own number."""
     secrets: tuple[str, ...] = ()
     """The names of the secrets that an acquirer account has, or may have."""
+    needed: tuple[str, ...] = ()
+    """Those without which its acquirer takes no request."""
+
+    def list_missing(self, account: AcquirerAccount) -> list[str]:
+        return [name for name in self.needed if name not in account.secrets]
 
 
 CONNECTORS: Mapping[ConnectorName, ConnectorRow] = {
@@ -42,6 +47,7 @@ CONNECTORS: Mapping[ConnectorName, ConnectorRow] = {
         needs_account=True,
         takes_tokens=False,
         secrets=(API_KEY, WEBHOOK_SECRET),
+        needed=(API_KEY,),
     ),
 }
 

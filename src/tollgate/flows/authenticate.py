@@ -179,5 +179,7 @@ async def pass_on(
         code = codes.AUTHENTICATED_WITHOUT_CHALLENGE if case.flow == "frictionless" else route.approved_code
         return Verdict(outcome=Outcome.APPROVED, code=code, details=details)
     proven = msgspec.structs.replace(order.details, authentication=refusals.make_authentication(case))
-    verdict = await charging.charge(app, msgspec.structs.replace(order, details=proven), started, route)
+    proven_order = msgspec.structs.replace(order, details=proven)
+    bound = routes.bind_to_proof(app, started, route) if route.alternatives else route
+    verdict = await charging.charge(app, proven_order, started, bound)
     return msgspec.structs.replace(verdict, details={**verdict.details, **details})

@@ -92,7 +92,7 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
     try:
         if enrolment is not None:
             return await authenticate_first(app, order, started, enrolment, route, idempotency_key)
-        verdict = find_refusal(app, order, channel) or await charging.charge(app, order, started, route)
+        verdict = find_refusal(app, order, view) or await charging.charge(app, order, started, route)
         return await charging.conclude(app, started, verdict, idempotency_key)
     except (Unavailable, Damaged) as fault:
         raise charging.FateUnknown(started.id) from fault

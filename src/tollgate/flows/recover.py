@@ -30,7 +30,10 @@ async def complete_overdue(app: App, started: Payment) -> None:
     """
     verdict = get_known_verdict(started) if started.is_decided else _SILENT
     stored = await find_idempotency_record_of(app.database, started)
-    await charging.write_completion(app, started, verdict, stored, label="overdue completion")
+    # Whoever began it may have slept past its deadline and send it to another account just now: then it stays as it is,
+    # and the next round finds it there.
+    guards = payments.keep_account_writes(started) if started.routing else ()
+    await charging.write_completion(app, started, verdict, stored, label="overdue completion", guards=guards)
 
 
 async def run_recovery_task(app: App, job: jobs.Job) -> bool:

@@ -120,7 +120,7 @@ async def check_payable(
     if payment.objection is not None:
         raise Refusal(get_result(payment.objection))
     try:
-        routes.choose_route(app, channel, payment.test_mode, payment.brand)
+        routes.check_reachable(app, channel, payment.test_mode, payment.brand)
     except Refusal:
         if app.is_live:
             raise Refusal(get_result(codes.SCHEDULES_NOT_CONFIGURED)) from None

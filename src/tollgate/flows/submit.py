@@ -79,7 +79,7 @@ async def show_form(
         creditor_id=channel.creditor.identifier if channel.creditor else "",
         languages=languages,
         is_lenient=channel.is_lenient,
-        has_acquirer=app.simulator is not None or channel.live_url is not None,
+        has_acquirer=app.simulator is not None or any(each.live_url for each in app.merchants.list_accounts(channel)),
         merchant_name=orders.choose_merchant_name(prepared, channel),
         wallets=app.merchants.list_wallets(channel.id),
         registrations=await _list_usable(app, checkout, prepared),

@@ -74,6 +74,8 @@ class MerchantCache:
         self._webhooks: dict[MerchantId, tuple[Webhook, ...]] = {}
         self._rows: dict[str, Merchant] = {}
         self._further: dict[ChannelId, tuple[FurtherAccount, ...]] = {}
+        self._views: dict[ChannelId, tuple[tuple[Channel, ...], tuple[Channel, ...]]] = {}
+        """The channels with further accounts, as their open accounts and as all of them have them."""
         self._accounts: dict[str, AcquirerAccount] = {}
         self._dispatch_rows: dict[MerchantId, tuple[DispatchRow, ...]] = {}
         self._risk_rules: dict[MerchantId, tuple[risk.Rule, ...]] = {}
@@ -92,11 +94,20 @@ class MerchantCache:
             return False
         rows = await load_merchants(database)
         # The keys are read after the version, so that a key which comes meanwhile is read again.
-        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database), await list_all_webhooks(database))
+        wallet_keys, webhooks = await list_wallet_keys(database), await list_all_webhooks(database)
+        rules, entries = await store_risk.list_all_rules(database), await store_risk.list_all_entries(database)
+        secrets = await self._open_secrets(database)
+        # Nothing is awaited from here on, so that no payment meets an account whose secrets are not there yet.
+        self.fill(rows.channels, rows.credentials, wallet_keys, webhooks)
         self._further = _group(rows.accounts, lambda row: row.channel_id)
+        self._views = {
+            channel_id: (self._make_views(channel, closed=False), self._make_views(channel, closed=True))
+            for channel_id in self._further
+            if (channel := self._channels.get(channel_id)) is not None
+        }
         self._dispatch_rows = _group(rows.dispatch_rows, lambda row: row.merchant_id)
-        self.fill_risk(await store_risk.list_all_rules(database), await store_risk.list_all_entries(database))
-        await self._open_accounts(database)
+        self.fill_risk(rules, entries)
+        self._fill_accounts(secrets)
         self._rows = {merchant.id: merchant for merchant in rows.merchants}
         self._version = rows.version
         return True
@@ -146,13 +157,16 @@ class MerchantCache:
         """Returns the attributes that any rule of a merchant counts, with the longest window of each in seconds."""
         return self._counted.get(merchant_id, _NOTHING)
 
-    async def _open_accounts(self, database: Database) -> None:
+    async def _open_secrets(self, database: Database) -> dict[str, dict[str, Secret]]:
         """Opens the secrets of acquirer accounts; a process without keys pays nothing and needs none."""
         secrets: dict[str, dict[str, Secret]] = {}
         if self._keyring is not None:
             for name, value in await settings.list_sealed_settings(database, self._keyring, ACQUIRER_SECRETS):
                 account_id, _, secret = name.removeprefix(ACQUIRER_SECRETS).partition("/")
                 secrets.setdefault(account_id, {})[secret] = Secret(value.decode())
+        return secrets
+
+    def _fill_accounts(self, secrets: Mapping[str, Mapping[str, Secret]]) -> None:
         self._accounts = {
             each.first_account_id: make_acquirer_account(each, each.acquirer, secrets.get(each.first_account_id, {}))
             for channel in self._channels.values()
@@ -163,10 +177,17 @@ class MerchantCache:
     def get_acquirer_account(self, account_id: str) -> AcquirerAccount:
         return self._accounts[account_id]
 
-    def list_accounts(self, channel: Channel, *, closed: bool = False) -> list[Channel]:
+    def list_accounts(self, channel: Channel, *, closed: bool = False) -> tuple[Channel, ...]:
         """Lists the channel as each of its acquirer accounts would have it, beginning with its first account."""
+        if channel.id not in self._further:
+            return (channel,)
+        known = self._views.get(channel.id)
+        # Whoever saves a channel asks about one that is not in the memory yet.
+        return known[closed] if known and known[0][0] is channel else self._make_views(channel, closed=closed)
+
+    def _make_views(self, channel: Channel, *, closed: bool) -> tuple[Channel, ...]:
         further = self._further.get(channel.id, ())
-        return [channel, *[each.apply_to(channel) for each in further if closed or not each.is_closed]]
+        return (channel, *[each.apply_to(channel) for each in further if closed or not each.is_closed])
 
     def list_views(self, given_id: str) -> list[Channel]:
         """Lists the channels as the accounts of an id would have them; that of a channel names its first account."""

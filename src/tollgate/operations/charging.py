@@ -4,6 +4,7 @@ Each flow decides itself when to do which.
 """
 
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -28,7 +29,7 @@ from tollgate.store import payments
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.statements import Write
-from tollgate.values import SECOND, Money, PaymentId, make_id
+from tollgate.values import SECOND, Instant, Money, PaymentId, make_id
 from tollgate.vault import sealing
 
 
@@ -60,9 +61,9 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     """
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    began = time.monotonic()
+    began, began_at = time.monotonic(), app.clock.now()
     verdict = await _charge_by(app, order, started, route, 0.0)
-    _note_end(app, order, started, verdict)
+    _note_end(app, order, started, verdict, began_at)
     for place, other in enumerate(route.alternatives, 1):
         # With less time the next one would hardly answer, and what it has not answered has to be reversed.
         is_late = (time.monotonic() - began) * 2 > app.acquirer_timeout_s
@@ -73,20 +74,21 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
         started = msgspec.structs.replace(started, **msgspec.structs.asdict(moved))
         if not await payments.move_account(app.database, started):
             break
+        began_at = app.clock.now()
         verdict = await _charge_by(app, order, started, other, time.monotonic() - began)
         verdict = msgspec.structs.replace(verdict, account=moved)
-        _note_end(app, order, started, verdict)
+        _note_end(app, order, started, verdict, began_at)
     risk.note_result(app, started, order.account, verdict.code)
     return verdict
 
 
-def _note_end(app: App, order: Order, started: Payment, verdict: Verdict) -> None:
+def _note_end(app: App, order: Order, started: Payment, verdict: Verdict, began_at: Instant) -> None:
     """Notes how a charge ended for the choice of accounts; where a channel has one only, there is no choice."""
     if not started.routing:
         return
     account_id, now = started.account_id or started.channel_id, app.clock.now()
     is_failure = verdict.outcome in (Outcome.UNSENT, Outcome.SILENT) or results.is_technical(verdict.code)
-    app.circuits.note(account_id, is_failure, now)
+    app.circuits.note(account_id, is_failure, now, began_at=began_at)
     if verdict.outcome in (Outcome.APPROVED, Outcome.DECLINED, Outcome.SILENT):
         is_approved = verdict.outcome is Outcome.APPROVED
         app.success_rates.note(started.merchant_id, account_id, success_rates.list_buckets(order), is_approved, now)
@@ -126,11 +128,13 @@ async def write_completion(
     idempotency_key: IdempotencyKey | IdempotencyRecord | None,
     *,
     label: str,
+    guards: Sequence[Write] = (),
 ) -> Answer | None:
-    """Completes an attempt and stores its answer; None where another process has completed it."""
+    """Completes an attempt and stores its answer; None where another process has completed it, or a guard failed."""
     completion, answer = signing.complete_answered(app, started, verdict)
     kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
-    return answer if await payments.complete_payment(app.database, completion, kept, label=label) else None
+    is_written = await payments.complete_payment(app.database, completion, kept, label=label, guards=guards)
+    return answer if is_written else None
 
 
 async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key: IdempotencyKey | None) -> Answer:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tollgate.values import MINUTE, SECOND, Instant
 
-WINDOW = MINUTE
+WINDOW = 5 * MINUTE
 """Charges that ended longer ago do not count."""
 CHARGES_MIN = 10
 """A circuit does not open on fewer charges within the window."""
@@ -19,7 +19,7 @@ PAUSE = 10 * SECOND
 PAUSE_MAX = 5 * MINUTE
 PROBES = 3
 """A circuit closes after so many probes in a row that did not fail."""
-_KEPT = 200
+_KEPT = 50
 """The number of charges of an account that are remembered; a busy account is judged by these alone."""
 
 
@@ -28,6 +28,7 @@ class _Circuit:
     ended: deque[tuple[Instant, bool]] = field(default_factory=lambda: deque(maxlen=_KEPT))
     """The time of each charge of late, and whether it failed technically."""
     is_open: bool = False
+    opened_at: Instant = 0
     pause: Instant = PAUSE
     probes_at: Instant = 0
     """The time from which an open circuit lets a probe through."""
@@ -53,22 +54,28 @@ class Circuits:
         if circuit is not None and circuit.is_open and now >= circuit.probes_at:
             circuit.is_probing, circuit.probes_at = True, now + circuit.pause
 
-    def note(self, account_id: str, is_technical_failure: bool, now: Instant) -> None:
-        """Notes the end of a charge."""
+    def note(
+        self, account_id: str, is_technical_failure: bool, now: Instant, *, began_at: Instant | None = None
+    ) -> None:
+        """Notes the end of a charge.
+
+        began_at: before it, where the charge took time; one from before the circuit opened is no probe.
+        """
         circuit = self._known.setdefault(account_id, _Circuit())
         if circuit.is_open:
-            _take_result(circuit, is_technical_failure, now)
+            if began_at is None or began_at >= circuit.opened_at:
+                _take_result(circuit, is_technical_failure, now)
             return
         circuit.ended.append((now, is_technical_failure))
         while circuit.ended[0][0] <= now - WINDOW:
             circuit.ended.popleft()
         failed = sum(has_failed for _, has_failed in circuit.ended)
         if len(circuit.ended) >= CHARGES_MIN and failed * 100 >= len(circuit.ended) * FAILURES_PERCENT:
-            self._known[account_id] = _Circuit(is_open=True, probes_at=now + PAUSE)
+            self._known[account_id] = _Circuit(is_open=True, opened_at=now, probes_at=now + PAUSE)
 
 
 def _take_result(circuit: _Circuit, is_technical_failure: bool, now: Instant) -> None:
-    """Judges what ended while a circuit was open: a probe, a charge from before, or one that no other could take."""
+    """Judges what began and ended while a circuit was open: a probe, or a charge that no other account could take."""
     was_probing, circuit.is_probing = circuit.is_probing, False
     if is_technical_failure:
         circuit.passed = 0

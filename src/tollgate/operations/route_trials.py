@@ -16,7 +16,7 @@ from tollgate.payments.merchants import AcquirerTerms, RoutingTerms
 from tollgate.payments.payment import NATURES, Nature, Outcome, Payment
 
 _APPROVED = frozenset({Outcome.APPROVED, Outcome.LATE, Outcome.STALE, Outcome.REFUSED})
-_EXPECTED_TRIES = 100
+_EXPECTED_TRIES = 1_000_000
 """An expectation of the file counts like so many charges."""
 
 

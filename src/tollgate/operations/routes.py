@@ -13,12 +13,12 @@ from tollgate.connectors.exchange import AcquirerAccount, Connector
 from tollgate.connectors.table import CONNECTORS, get_connector
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.sepa_queue import SepaQueue
-from tollgate.operations.success_rates import list_buckets
+from tollgate.operations.success_rates import UNTRIED, list_buckets
 from tollgate.payments import routing
 from tollgate.payments.merchants import AcquirerTerms, Channel, RoutingTerms, ThreeDsTerms
 from tollgate.payments.order import Order, TestMode
 from tollgate.payments.payment import Payment
-from tollgate.values import PaymentId, Refusal
+from tollgate.values import Instant, PaymentId, Refusal
 from tollgate.wire import Wire
 
 
@@ -50,7 +50,7 @@ class DirectoryServerRoute(msgspec.Struct, frozen=True):
 _SIMULATED = "simulator"
 # Looking a member up in its enumeration takes as long as a call, and every payment asks three times.
 _INTERNAL, _EXTERNAL = TestMode.INTERNAL, TestMode.EXTERNAL
-_NO_TERMS = ThreeDsTerms()
+_NO_TERMS, _NO_ACQUIRER = ThreeDsTerms(), AcquirerTerms()
 
 
 def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentId) -> Route:
@@ -59,31 +59,46 @@ def route_payment(app: App, channel: Channel, order: Order, payment_id: PaymentI
     The id of the payment is the seed of what is left to chance.
     """
     accounts = app.merchants.list_accounts(channel)
+    # Nothing is weighed where there is nothing to choose, as for most channels.
     if len(accounts) == 1 or BRANDS[order.brand].protocol is Protocol.SEPA:
         return choose_route(app, channel, order.test_mode, order.brand)
+    terms, now = channel.routing or RoutingTerms(), app.clock.now()
+    buckets = list_buckets(order) if terms.strategy is routing.Strategy.SUCCESS else None
     routes: dict[str, Route] = {}
     candidates: list[routing.Candidate] = []
     refusals: list[Refusal] = []
     for account in accounts:
         obstacle = ""
         try:
-            routes[account.first_account_id] = choose_route(app, account, order.test_mode, order.brand)
+            route = choose_route(app, account, order.test_mode, order.brand)
+            _refuse_missing_secrets(app, account, order.test_mode)
+            routes[account.first_account_id] = route
         except Refusal as refusal:
             refusals.append(refusal)
             obstacle = refusal.detail or refusal.result.description
-        candidates.append(_make_candidate(app, account, order, obstacle))
+        candidates.append(_make_candidate(app, account, buckets, obstacle, now))
     if not routes:
         raise refusals[0]
-    terms = channel.routing or RoutingTerms()
     decision = routing.choose(candidates, order.money.hundredths, terms.strategy, terms.exploration, payment_id)
-    app.circuits.begin_probe(decision.order[0], app.clock.now())
+    app.circuits.begin_probe(decision.order[0], now)
     first, *others = (routes[account_id] for account_id in decision.order)
     return msgspec.structs.replace(first, considered=decision.considered, alternatives=tuple(others))
 
 
-def _make_candidate(app: App, account: Channel, order: Order, obstacle: str) -> routing.Candidate:
-    terms, account_id, now = account.acquirer or AcquirerTerms(), account.first_account_id, app.clock.now()
-    rate = app.success_rates.estimate(account.merchant_id, account_id, list_buckets(order), now)
+def _refuse_missing_secrets(app: App, channel: Channel, test_mode: TestMode | None) -> None:
+    """Refuses an account that its acquirer would not recognise, as long as another account can take the payment."""
+    account = find_account(app, channel, test_mode)
+    missing = [] if account is None else CONNECTORS[account.connector].list_missing(account)
+    if missing:
+        raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), f"the account has no secret {missing[0]}")
+
+
+def _make_candidate(
+    app: App, account: Channel, buckets: tuple[str, str] | None, obstacle: str, now: Instant
+) -> routing.Candidate:
+    """Returns an account with what is known of it; without buckets, how often it approves is of no interest."""
+    terms, account_id = account.acquirer or _NO_ACQUIRER, account.first_account_id
+    rate = app.success_rates.estimate(account.merchant_id, account_id, buckets, now) if buckets else UNTRIED
     return routing.Candidate(
         id=account_id,
         priority=terms.priority,
@@ -127,6 +142,8 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
 
 def find_view(app: App, channel: Channel, account_id: str | None) -> Channel | None:
     """Returns the channel as one of its accounts would have it, be it closed; None if it has no such account."""
+    if account_id == channel.account_id:
+        return channel
     wanted = account_id or channel.id
     accounts = app.merchants.list_accounts(channel, closed=True)
     return next((each for each in accounts if each.first_account_id == wanted), None)
@@ -154,6 +171,22 @@ def resume_route(app: App, channel: Channel, payment: Payment) -> Route:
     return msgspec.structs.replace(get_route(app, channel, payment), alternatives=tuple(others))
 
 
+def bind_to_proof(app: App, payment: Payment, route: Route) -> Route:
+    """Leaves the accounts to try next that can take a proof of 3-D Secure: it was made for the numbers of the acquirer
+    and of the merchant there, by one directory server.
+    """
+    channel = app.merchants.get_channel(payment.channel_id)
+    views = {each.account_id: each for each in app.merchants.list_accounts(channel, closed=True)}
+
+    def list_told(account_id: str | None) -> tuple[str | None, str, str]:
+        directory = choose_directory_server(app, views[account_id], payment.test_mode)
+        terms = views[account_id].three_ds or _NO_TERMS
+        return directory.address if directory else None, terms.acquirer_bin, terms.acquirer_merchant_id
+
+    fit = [each for each in route.alternatives if list_told(each.account_id) == list_told(route.account_id)]
+    return msgspec.structs.replace(route, alternatives=tuple(fit))
+
+
 def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> AcquirerAccount | None:
     """Returns the account of a channel at its acquirer; None for the simulator, which speaks JSON and knows none."""
     if channel.acquirer is None or not find_address(test_mode, channel.test_url, channel.live_url):
@@ -162,14 +195,24 @@ def find_account(app: App, channel: Channel, test_mode: TestMode | None) -> Acqu
 
 
 def check_reachable(app: App, channel: Channel, test_mode: TestMode | None, brand: str | None) -> None:
-    """Refuses a request that the channel could not send to anybody; without a brand, one reachable protocol is enough.
+    """Refuses a request that no account of the channel could take; without a brand, one reachable protocol is enough.
 
     Direct debits go into files, which needs a creditor and no address.
     """
-    if brand is not None:
-        choose_route(app, channel, test_mode, brand)
-    elif channel.creditor is None:
-        _choose_wire(app, channel, test_mode, find_account(app, channel, test_mode))
+    if brand is None and channel.creditor is not None:
+        return
+    refusals: list[Refusal] = []
+    for account in app.merchants.list_accounts(channel):
+        try:
+            if brand is None:
+                _choose_wire(app, account, test_mode, find_account(app, account, test_mode))
+            else:
+                choose_route(app, account, test_mode, brand)
+        except Refusal as refusal:
+            refusals.append(refusal)
+        else:
+            return
+    raise refusals[0]
 
 
 def _choose_wire(app: App, channel: Channel, test_mode: TestMode | None, account: AcquirerAccount | None) -> Wire:

@@ -17,7 +17,7 @@ HOURS = 24
 HALF_LIFE = 3
 """After so many hours a charge counts half, because acquirers become better and worse."""
 _SHARES = tuple(0.5 ** (age / HALF_LIFE) for age in range(HOURS))
-_BORROWED_MAX = 20
+_BORROWED_MAX = 10
 """A bucket of few charges borrows up to so many from the one of all cards of its currency."""
 
 _Key = tuple[MerchantId, str, str]
@@ -27,8 +27,11 @@ _Hours = dict[int, tuple[int, int]]
 class Rate(msgspec.Struct, frozen=True):
     """Charges of an account, of which the older ones count less."""
 
-    tries: int
-    approvals: int
+    tries: float
+    approvals: float
+
+
+UNTRIED = Rate(0, 0)
 
 
 def list_buckets(charged: Order | Payment) -> tuple[str, str]:
@@ -49,6 +52,9 @@ class SuccessRates:
         """The counts that were read from the store."""
         self._new: dict[_Key, _Hours] = {}
         """The counts of this process that are not in the totals yet."""
+        self._sums: dict[_Key, tuple[float, float]] = {}
+        """The sums of both at the hour of the last question, because every payment asks for some of them."""
+        self._sums_hour = 0
         self._read_hour: int | None = None
         """The hour in which the totals were read; None if they never were."""
 
@@ -56,18 +62,29 @@ class SuccessRates:
         self, merchant_id: MerchantId, account_id: str, buckets: Iterable[str], is_approved: bool, now: Instant
     ) -> None:
         """Counts the end of a charge."""
+        hour = now // HOUR
         for bucket in buckets:
-            _add(self._new, (merchant_id, account_id, bucket), now // HOUR, 1, int(is_approved))
+            key = merchant_id, account_id, bucket
+            _add(self._new, key, hour, 1, int(is_approved))
+            if hour == self._sums_hour and (known := self._sums.get(key)):
+                self._sums[key] = known[0] + 1, known[1] + is_approved
 
     def estimate(self, merchant_id: MerchantId, account_id: str, buckets: tuple[str, str], now: Instant) -> Rate:
         """Returns the charges of an account that are like this one."""
-        own, wide = (self._sum((merchant_id, account_id, bucket), now // HOUR) for bucket in buckets)
+        hour = now // HOUR
+        own, wide = [self._sum((merchant_id, account_id, bucket), hour) for bucket in buckets]
         borrowed = min(wide[0], _BORROWED_MAX)
-        approvals = own[1] + (wide[1] * borrowed / wide[0] if wide[0] else 0.0)
-        tries = round(own[0] + borrowed)
-        return Rate(tries, min(round(approvals), tries))
+        return Rate(own[0] + borrowed, own[1] + (wide[1] * borrowed / wide[0] if wide[0] else 0.0))
 
     def _sum(self, key: _Key, hour: int) -> tuple[float, float]:
+        if hour != self._sums_hour:
+            self._sums, self._sums_hour = {}, hour
+        known = self._sums.get(key)
+        if known is None:
+            known = self._sums[key] = self._sum_hours(key, hour)
+        return known
+
+    def _sum_hours(self, key: _Key, hour: int) -> tuple[float, float]:
         tries = approvals = 0.0
         for counts in (self._totals.get(key, {}), self._new.get(key, {})):
             for counted, (tried, approved) in counts.items():
@@ -98,7 +115,7 @@ class SuccessRates:
 
     def take_totals(self, totals: Iterable[RoutingCount], since: int, now: Instant) -> None:
         """Takes the totals from an hour on in place of those known; of the hours before, old ones are forgotten."""
-        self._read_hour = now // HOUR
+        self._read_hour, self._sums = now // HOUR, {}
         self._totals = _keep_hours(self._totals, lambda hour, _: now // HOUR - HOURS < hour < since)
         for count in totals:
             _add(self._totals, _get_key(count), count.hour, count.tries, count.approvals)

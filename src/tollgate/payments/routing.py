@@ -43,9 +43,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """The reason why it cannot take this payment; empty if it can."""
     is_failing: bool = False
     """Its circuit is open: it failed too often of late, and gets only what no other account can take."""
-    tries: int = 0
-    """Charges like this one that it decided of late, and how many of them it approved."""
-    approvals: int = 0
+    tries: float = 0
+    """Charges like this one that it decided of late, of which older ones count less, and those that it approved."""
+    approvals: float = 0
 
     def estimate_cost(self, amount: int) -> int:
         """Returns what a charge costs, in hundredths of its currency, rounded up."""
@@ -53,7 +53,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     def estimate_rate(self) -> int:
         """Returns the share of charges that it is expected to approve, in hundredths of a percent."""
-        return (self.approvals + _PRIOR_APPROVALS) * PER_WHOLE // (self.tries + _PRIOR_TRIES)
+        return round((self.approvals + _PRIOR_APPROVALS) * PER_WHOLE / (self.tries + _PRIOR_TRIES))
 
 
 class Decision(msgspec.Struct, frozen=True):

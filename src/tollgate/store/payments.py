@@ -100,6 +100,14 @@ def move_account(db: Database, started: Payment) -> Awaitable[bool]:
     return db.write(_move_account(started, started), label="account changed")
 
 
+_keep_account = PAYMENTS.update(seen=["account_id"], new=["account_id"])
+
+
+def keep_account_writes(seen: Payment) -> list[Write]:
+    """Changes nothing, and fails where a payment was moved to another acquirer account since it was read."""
+    return _keep_account(seen, seen)
+
+
 # ---- balances ----
 
 _SUMS = Balance.__struct_fields__
@@ -157,18 +165,27 @@ def _make_completion_row(completion: Completion, answer: Answer | None, expected
 
 
 def complete_payment(
-    db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "completion"
+    db: Database,
+    completion: Completion,
+    answer: Answer | None = None,
+    *,
+    label: str = "completion",
+    guards: Sequence[Write] = (),
 ) -> Awaitable[bool]:
-    """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it."""
+    """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it.
+
+    guards: writes that must succeed in this commit.
+    """
     is_alone = (
-        completion.registration is None
+        not guards
+        and completion.registration is None
         and completion.checkout is None
         and completion.review is None
         and not _has_beside(completion.payment)
     )
     if is_alone and completion.payment.chain_id is None:
         return db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
-    return db.write(completion_writes(completion, answer), label=label)
+    return db.write([*guards, *completion_writes(completion, answer)], label=label)
 
 
 def completion_writes(

@@ -103,6 +103,16 @@ def test_charges_from_before_that_fail_late_do_not_lengthen_the_pause() -> None:
     assert not known.is_open(A, NOW + PAUSE)
 
 
+def test_charges_from_before_that_succeed_late_are_no_probes() -> None:
+    """Where half of the charges fail, the other half is still under way when the circuit opens."""
+    known = Circuits()
+    open_circuit(known)
+    for _ in range(PROBES):
+        known.note(A, False, NOW + SECOND, began_at=NOW - 1)
+
+    assert known.is_open(A, NOW + PAUSE - 1)
+
+
 def test_memory_is_bounded() -> None:
     known = Circuits()
     for number in range(10_000):

@@ -12,19 +12,25 @@ from msgspec.structs import replace
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.connectors.acquiring import REVERSALS
 from tollgate.connectors.exchange import AcquirerAccount
+from tollgate.flows.authenticate import pass_on
 from tollgate.flows.follow_up import follow_up
-from tollgate.flows.pay import pay
+from tollgate.flows.pay import pay, start_attempt, write_start
 from tollgate.flows.recover import complete_overdue, run_recovery_task
-from tollgate.operations import acquirer_accounts, routes, settings
+from tollgate.operations import acquirer_accounts, routes, settings, signing
 from tollgate.operations.app import App, Call
 from tollgate.operations.caches import ACQUIRER_SECRETS, MerchantCache
 from tollgate.operations.circuits import CHARGES_MIN
+from tollgate.operations.risk import Judgement
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
 from tollgate.payments.merchants import AcquirerTerms, Channel, FurtherAccount, RoutingTerms
 from tollgate.payments.order import FollowUp, TestMode
-from tollgate.payments.payment import Payment, RecoveryTask, State
+from tollgate.payments.payment import Outcome, Payment, RecoveryTask, State
+from tollgate.payments.risk import Rule
 from tollgate.payments.routing import Strategy
 from tollgate.store import jobs, merchants, schema
+from tollgate.store.database import Database
 from tollgate.store.payments import PAYMENTS
+from tollgate.store.risk import list_all_rules
 from tollgate.store.statements import Statement
 from tollgate.values import InvalidParameters, PaymentId, Refusal, make_id
 from tollgate.wire import Silent, Unsent, Wire
@@ -205,6 +211,36 @@ async def test_an_account_that_cannot_take_a_brand_is_noted_with_its_reason(app:
     ]
 
 
+async def test_an_account_without_its_secret_is_left_out_while_another_can_be_used(app: App) -> None:
+    second = await add(app, "second", 1, acquirer="stripe")
+    await merchants.update_channel(app.database, replace(FIRST, acquirer=AcquirerTerms(priority=2)))
+    await app.merchants.refresh(app.database)
+
+    payment = await make_payment(app)
+
+    assert payment.account_id is None
+    assert get_reasons(payment) == {FIRST.id: "chosen", second.id: "the account has no secret api-key"}
+    # It is not counted as a failure of the acquirer, and is used as soon as the secret is there.
+    await settings.put_sealed_setting(app.database, app.keyring, f"{ACQUIRER_SECRETS}{second.id}/api-key", b"new")
+    await merchants.update_channel(app.database, replace(get_channel(app), is_lenient=True))
+    await app.merchants.refresh(app.database)
+    route = routes.route_payment(app, get_channel(app), ORDERED, PaymentId(make_id()))
+    assert route.account_id == second.id
+
+
+async def test_a_channel_is_reachable_by_any_of_its_accounts(app: App) -> None:
+    await merchants.update_channel(app.database, replace(FIRST, live_url=None))
+    live = replace(app, simulator=None, is_live=True)
+    await app.merchants.refresh(app.database)
+    for brand in (None, "VISA"):
+        with pytest.raises(Refusal, match="600.200.700"):
+            routes.check_reachable(live, get_channel(app), None, brand)
+    await add(app, "second", 2, live_url="https://second.example")
+
+    for brand in (None, "VISA"):
+        routes.check_reachable(live, get_channel(app), None, brand)
+
+
 async def test_an_account_that_keeps_failing_gets_what_no_other_can_take(
     app: App, wires: dict[str, ScriptedWire]
 ) -> None:
@@ -233,6 +269,27 @@ async def test_the_strategy_success_learns_from_charges(app: App, wires: dict[st
     payments = [await make_payment(app) for _ in range(40)]
 
     assert [each.account_id for each in payments[-20:]] == [second.id] * 20
+
+
+@pytest.mark.parametrize("number", ["", "M-7"])
+async def test_a_proof_of_authentication_goes_to_no_account_that_it_was_not_made_for(
+    app: App, wires: dict[str, ScriptedWire], number: str
+) -> None:
+    second = await add(app, "second", 2, acquirer_merchant_id=number)
+    wires["first"].script = [Unsent()] * SENDS
+    channel, payment_id = get_channel(app), PaymentId(make_id())
+    route = routes.route_payment(app, channel, ORDERED, payment_id)
+    started = start_attempt(app, ORDERED, Call(channel, "ndc"), payment_id, 30, route, Judgement(at=NOW))
+    assert await write_start(app, started, None, None, None, ())
+    proof = AuthenticationCase(server_id="s", result=AuthenticationResult(status="Y", eci="05", value="proof"))
+
+    verdict = await pass_on(app, ORDERED, started, route, proof)
+
+    is_bound = number != ""
+    assert (verdict.outcome, len(wires["second"].sent)) == (
+        (Outcome.UNSENT, 0) if is_bound else (Outcome.APPROVED, 1)
+    )
+    assert (verdict.account and verdict.account.account_id) == (None if is_bound else second.id)
 
 
 # ---- accounts as they are saved ----
@@ -308,6 +365,23 @@ async def test_a_wrong_setting_of_an_account_is_named(app: App, sent: dict[str, 
     assert app.merchants.list_further_accounts(CHANNEL.id) == ()
 
 
+async def test_a_payment_amid_a_refresh_finds_every_account_whole(
+    app: App, wires: dict[str, ScriptedWire], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are read one after the other, and payments go on meanwhile."""
+    paid = []
+
+    async def pay_meanwhile(database: Database) -> list[Rule]:
+        paid.append(await make_payment(app))
+        return await list_all_rules(database)
+
+    monkeypatch.setattr("tollgate.store.risk.list_all_rules", pay_meanwhile)
+
+    await add(app, "second", 1)
+
+    assert [payment.state for payment in paid] == [State.APPROVED]
+
+
 async def test_a_payment_of_an_account_that_is_gone_is_refused(app: App) -> None:
     payment = await make_payment(app)
 
@@ -315,3 +389,24 @@ async def test_a_payment_of_an_account_that_is_gone_is_refused(app: App) -> None
         routes.get_route(app, get_channel(app), replace(payment, account_id="8a" + "0" * 30))
     with pytest.raises(Refusal):
         routes.get_route(app, get_channel(app), replace(payment, connector=ConnectorName.STRIPE))
+
+
+async def test_a_payment_that_is_moved_while_it_is_recovered_is_recovered_where_it_went(
+    app: App, wires: dict[str, ScriptedWire]
+) -> None:
+    """A process may sleep past the deadline of a payment and go on just when another has begun to complete it."""
+    second = await add(app, "second", 2)
+    wires["first"].script = [Unsent()] * SENDS
+    seen: list[Payment] = []
+
+    async def read() -> None:
+        seen.extend(await list_payments(app))
+
+    async def recover() -> None:
+        await complete_overdue(app, seen[0])
+
+    wires["first"].meanwhile, wires["second"].meanwhile = read, recover
+    payment = await make_payment(app)
+
+    assert (payment.state, payment.account_id) == (State.APPROVED, second.id)
+    assert signing.trust(app, payment) is payment

@@ -34,7 +34,7 @@ def note(rates: SuccessRates, approved: int, declined: int, now: int = NOW) -> N
         rates.note(MERCHANT.id, A, BUCKETS, is_approved, now)
 
 
-def read(rates: SuccessRates, now: int = NOW, buckets: tuple[str, str] = BUCKETS) -> tuple[int, int]:
+def read(rates: SuccessRates, now: int = NOW, buckets: tuple[str, str] = BUCKETS) -> tuple[float, float]:
     rate = rates.estimate(MERCHANT.id, A, buckets, now)
     return rate.tries, rate.approvals
 
@@ -48,16 +48,28 @@ def test_a_bucket_borrows_from_all_cards_of_its_currency() -> None:
     rates = SuccessRates()
     note(rates, 75, 25)
 
-    assert read(rates) == (120, 90)
-    assert read(rates, buckets=("510000/EUR", "/EUR")) == (20, 15)
+    assert read(rates) == (110, 82.5)
+    assert read(rates, buckets=("510000/EUR", "/EUR")) == (10, 7.5)
     assert read(rates, buckets=("420000/USD", "/USD")) == (0, 0)
+
+
+def test_what_is_counted_after_a_question_is_in_the_next_answer() -> None:
+    rates = SuccessRates()
+    for approved in range(1, 30):
+        note(rates, 1, 1)
+        tries = 2 * approved
+        assert read(rates) == (tries + min(tries, 10), approved + min(approved, 5))
+
+    assert read(rates, NOW + HOURS * HOUR) == (0, 0)
+    note(rates, 1, 0)
+    assert read(rates) == (69, 30 + 10 * 30 / 59)
 
 
 def test_older_charges_count_less_and_then_nothing() -> None:
     rates = SuccessRates()
     note(rates, 1000, 0)
 
-    assert read(rates, NOW + HALF_LIFE * HOUR) == (520, 520)
+    assert read(rates, NOW + HALF_LIFE * HOUR) == (510, 510)
     assert read(rates, NOW + HOURS * HOUR) == (0, 0)
 
 
@@ -70,7 +82,7 @@ async def test_two_processes_know_what_both_counted_and_count_nothing_twice(app:
         await share_counts(app)
         await share_counts(other)
 
-    assert read(app.success_rates) == read(other.success_rates) == (220, 110)
+    assert read(app.success_rates) == read(other.success_rates) == (210, 105)
     assert app.success_rates.list_new() == []
 
 
@@ -82,9 +94,9 @@ async def test_what_is_counted_while_it_is_written_is_neither_lost_nor_counted_t
     note(rates, 5, 0)
     rates.confirm(written)
 
-    assert read(rates) == (30, 30)
+    assert read(rates) == (25, 25)
     await share_counts(app)
-    assert read(rates) == (30, 30)
+    assert read(rates) == (25, 25)
 
 
 async def test_a_new_process_knows_the_hours_before_and_goes_on_from_there(app: App) -> None:
@@ -95,7 +107,7 @@ async def test_a_new_process_knows_the_hours_before_and_goes_on_from_there(app: 
     await share_counts(fresh)
     await share_counts(fresh)
 
-    assert read(fresh.success_rates) == (45, 45)
+    assert read(fresh.success_rates) == (35, 35)
 
 
 async def test_old_counts_are_purged(app: App) -> None:
