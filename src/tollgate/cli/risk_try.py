@@ -23,7 +23,7 @@ from tollgate.payments.reporting import FOREVER
 from tollgate.payments.risk import RiskOutcome, Rule
 from tollgate.payments.risk_report import Fate, Report, Tally
 from tollgate.store.risk import list_rules
-from tollgate.values import Instant, MerchantId, render_hundredths
+from tollgate.values import Instant, InvalidParameters, MerchantId, render_hundredths
 
 _FATES = (Fate.APPROVED, Fate.DECLINED, Fate.REFUNDED, Fate.CHARGED_BACK, Fate.OPEN)
 
@@ -69,8 +69,15 @@ def _read_file(file: Path) -> list[Mapping[str, Any]]:
 
 
 def _read(sent: Mapping[str, Any], number: int, merchant_id: MerchantId) -> Rule:
+    """Reads a rule of a file. One with the id of a present rule is compared with what that rule noted."""
     texts = {name: str(value) for name, value in sent.items()}
-    return read_rule(texts, merchant_id=merchant_id, rule_id=str(number), version=1, by="proposed", now=0)
+    rule_id = texts.pop("id", str(number))
+    try:
+        return read_rule(texts, merchant_id=merchant_id, rule_id=rule_id, version=1, by="proposed", now=0)
+    except InvalidParameters as invalid:
+        words = "; ".join(f"{fault.name} {fault.message}" for fault in invalid.faults)
+        named = f" ({texts['name']})" if "name" in texts else ""
+        raise click.UsageError(f"rule {number}{named}: {words}") from None
 
 
 def _list_rows(rules: list[Rule], report: Report) -> list[tuple[str, Tally]]:
@@ -78,7 +85,15 @@ def _list_rows(rules: list[Rule], report: Report) -> list[tuple[str, Tally]]:
     return [
         ("all payments", report.payments),
         *[(outcome.value, report.outcomes.get(outcome, none)) for outcome in RiskOutcome],
-        *[(f"{rule.id} {rule.name}", report.rules.get(rule.id, none)) for rule in rules],
+        *[(f"{now.value} instead of {then.value}", tally) for (then, now), tally in sorted(report.changes.items())],
+        *[
+            row
+            for rule in rules
+            for row in (
+                (f"{rule.id} {rule.name}", report.rules.get(rule.id, none)),
+                (f"{rule.id} noted then", report.noted.get(rule.id, none)),
+            )
+        ],
     ]
 
 
@@ -108,7 +123,17 @@ def _render(rules: list[Rule], report: Report) -> dict[str, Any]:
     return {
         "payments": _render_tally(report.payments),
         "outcomes": {each.value: _render_tally(report.outcomes.get(each, none)) for each in RiskOutcome},
+        "changes": [
+            {"from": then.value, "to": now.value, "payments": _render_tally(tally)}
+            for (then, now), tally in sorted(report.changes.items())
+        ],
         "rules": [
-            {"id": rule.id, "name": rule.name, "hits": _render_tally(report.rules.get(rule.id, none))} for rule in rules
+            {
+                "id": rule.id,
+                "name": rule.name,
+                "hits": _render_tally(report.rules.get(rule.id, none)),
+                "noted": _render_tally(report.noted.get(rule.id, none)),
+            }
+            for rule in rules
         ],
     }

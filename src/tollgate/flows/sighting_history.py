@@ -1,4 +1,4 @@
-"""Writes the sightings that a new rule needs of payments which were made before it, from the newest back.
+"""Writes the sightings that a new rule needs of payments and registrations before it, from the newest back.
 
 Until they are written, the rule counts the payments since it was added, and those before that were derived already.
 """
@@ -7,7 +7,7 @@ import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import Attribute
-from tollgate.operations import payment_history, risk
+from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
 from tollgate.store import opening
 from tollgate.store import risk as store
@@ -50,6 +50,7 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
             rows = await risk.derive_rows(app, page, due)
             if rows:
                 await store.write_sightings(app.database, rows)
+        await registration_history.write_sightings(app, merchant_id, due, begin, end)
         covered |= {attribute: msgspec.structs.replace(covered[attribute], since=begin) for attribute in due}
     if covered != known:
         await _save(app, name, stored, covered)
