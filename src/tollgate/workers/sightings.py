@@ -58,7 +58,11 @@ async def derive_recent(app: App) -> None:
         newest = await registrations.find_newest_time_alone(app.database, merchant.id)
         if newest is not None:
             await registration_history.write_sightings(
-                app, merchant.id, app.merchants.get_counted(merchant.id).keys(), newest - LIMITS.sightings_gap, newest + 1
+                app,
+                merchant.id,
+                app.merchants.get_counted(merchant.id).keys(),
+                newest - LIMITS.sightings_gap,
+                newest + 1,
             )
 
 
