@@ -84,6 +84,15 @@ STEPPED_UP: Life = (
     [],
     [PLAIN, change(PLAIN, is_proven=True)],
 )
+SCORED: Life = (
+    [
+        ({"kind": "amount", "amount": "9.00", "currency": "EUR"}, "active", "accept", "30"),
+        ({"kind": "cvv", "answers": "N"}, "active", "accept", "30"),
+        demand(kind="score", score="50"),
+    ],
+    [],
+    [PLAIN, change(PLAIN, cvv="N")],
+)
 REGISTERED: Life = (
     [demand(kind="count", attribute="registered_email", window="1h", count="1")],
     [],
@@ -106,10 +115,10 @@ def check(some: Sequence[Chosen], lists: Sequence[Listed], sold: Sequence[Purcha
     return found
 
 
-def count(
-    some: Sequence[Chosen], lists: Sequence[Listed], found: Sequence[try_rules.Judged], seen: Counter[str]
+def note(
+    seen: Counter[str], some: Sequence[Chosen], lists: Sequence[Listed], found: Sequence[try_rules.Judged]
 ) -> None:
-    """Counts what a back-test could get wrong and that occurred."""
+    """Counts what occurred of that which a back-test could get wrong."""
     kinds = {f"{number:032x}": terms["kind"] for number, (terms, *_) in enumerate(some)}
     ends = {f"{number:032x}": each.lifetime for number, each in enumerate(lists)}
     for each in found:
@@ -152,6 +161,7 @@ def test_a_back_test_says_what_the_gateway_said() -> None:
     @example(*ENDING)
     @example(*ANSWERED)
     @example(*STEPPED_UP)
+    @example(*SCORED)
     @example(*REGISTERED)
     @example(*PAIRED)
     def compare(some: list[Chosen], lists: list[Listed], sold: list[Purchase]) -> None:
