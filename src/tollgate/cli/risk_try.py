@@ -44,7 +44,7 @@ def try_file(
     async def judge(app: App) -> tuple[list[Rule], Report]:
         merchant = (await get_merchant(app.database, merchant_id)).id
         present = await list_rules(app.database, merchant)
-        rules = present if proposed is None else [_read(each, n, merchant) for n, each in enumerate(proposed, 1)]
+        rules = present if proposed is None else _read_rules(app, merchant, proposed)
         active = assume_active(rules)
         return active, await try_rules(app, merchant, active, begins_at=since or 0, ends_at=until or FOREVER)
 
@@ -66,6 +66,19 @@ def _read_file(file: Path) -> list[Mapping[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise click.UsageError(f"{file} must be a list of rules; in TOML, of tables [[rules]]")
     return found
+
+
+def _read_rules(app: App, merchant_id: MerchantId, proposed: list[Mapping[str, Any]]) -> list[Rule]:
+    channels = {"", *[channel.id for channel in app.merchants.list_channels(merchant_id)]}
+    rules: dict[str, Rule] = {}
+    for number, sent in enumerate(proposed, 1):
+        rule = _read(sent, number, merchant_id)
+        if rule.channel_id not in channels:
+            raise click.UsageError(f"rule {number}: channel must be one of the merchant")
+        if rule.id in rules:
+            raise click.UsageError(f"rule {number}: an earlier one has the same id")
+        rules[rule.id] = rule
+    return list(rules.values())
 
 
 def _read(sent: Mapping[str, Any], number: int, merchant_id: MerchantId) -> Rule:
