@@ -16,7 +16,7 @@ from tollgate.contract.registrations import read_registration_order
 from tollgate.flows.pay import pay
 from tollgate.flows.registrations import register
 from tollgate.flows.sighting_history import write_history
-from tollgate.flows.try_rules import judge_history
+from tollgate.flows.try_rules import evaluate_history
 from tollgate.operations.app import App, Call
 from tollgate.operations.risk_rules import add_rule
 from tollgate.operations.sightings import Sightings
@@ -77,7 +77,7 @@ def take_noted(app: App) -> list[store.SightingRow]:
 async def list_codes(app: App) -> list[str]:
     """Lists what a back-test by the present rules says, by the time of the payments."""
     present = await store.list_rules(app.database, MERCHANT.id)
-    found = [each async for page in judge_history(app, MERCHANT.id, present) for each in page]
+    found = [each async for page in evaluate_history(app, MERCHANT.id, present) for each in page]
     assert [each.finding.hits for each in found] == [
         each.payment.risk.hits if each.payment.risk else () for each in found
     ]

@@ -271,7 +271,7 @@ async def run_shop(
         await app.merchants.refresh(database)
         shop = Shop(app, wire)
         await shop.sell(sold)
-        found = [each async for page in try_rules.judge_history(app, MERCHANT.id, chosen) for each in page]
+        found = [each async for page in try_rules.evaluate_history(app, MERCHANT.id, chosen) for each in page]
         assert len(found) == sum(not purchase.is_registration for purchase in sold)
         return None if shop.has_lost else found
     finally:

@@ -23,6 +23,7 @@ from property.back_test_shop import ANSWERED_AFTER, Chosen, Listed, Purchase
 from tollgate.flows import try_rules
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
+from tollgate.payments import risk_replay
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.payment import Outcome, Payment
 from tollgate.payments.risk import CompiledRules, Entry, Facts, RiskFinding, Rule, compile_rules, evaluate_answers
@@ -229,7 +230,7 @@ def mix_answers_up(patch: pytest.MonkeyPatch) -> None:
     def evaluate(rules: CompiledRules, before: RiskFinding | None, avs: str, cvv: str) -> RiskFinding | None:
         return evaluate_answers(rules, before, cvv, avs)
 
-    patch.setattr(try_rules, "evaluate_answers", evaluate)
+    patch.setattr(risk_replay, "evaluate_answers", evaluate)
 
 
 def forget_registrations(patch: pytest.MonkeyPatch) -> None:

@@ -17,10 +17,11 @@ from tollgate.cli.people import get_merchant
 from tollgate.cli.program import STORE_FLAGS, with_app, with_settings
 from tollgate.cli.risk import risk
 from tollgate.contract.risk_rules import read_rule
-from tollgate.flows.try_rules import assume_active, try_rules
+from tollgate.flows.try_rules import try_rules
 from tollgate.operations.app import App
 from tollgate.payments.reporting import FOREVER
 from tollgate.payments.risk import RiskOutcome, Rule
+from tollgate.payments.risk_replay import assume_active
 from tollgate.payments.risk_report import Fate, Report, Tally
 from tollgate.store.risk import list_rules
 from tollgate.values import Instant, InvalidParameters, MerchantId, render_hundredths
@@ -41,14 +42,14 @@ def try_file(
     """Judge stored payments by the rules of FILE, or else by the present rules as if none were in shadow."""
     proposed = None if file is None else _read_file(file)
 
-    async def judge(app: App) -> tuple[list[Rule], Report]:
+    async def run(app: App) -> tuple[list[Rule], Report]:
         merchant = (await get_merchant(app.database, merchant_id)).id
         present = await list_rules(app.database, merchant)
         rules = present if proposed is None else _read_rules(app, merchant, proposed)
         active = assume_active(rules)
         return active, await try_rules(app, merchant, active, begins_at=since or 0, ends_at=until or FOREVER)
 
-    rules, report = with_app(flags, judge)
+    rules, report = with_app(flags, run)
     if as_json:
         click.echo(orjson.dumps(_render(rules, report)).decode())
         return

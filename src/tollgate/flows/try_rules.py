@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 
-from tollgate.catalog import card_checks, codes
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.risk_rows import Attribute
@@ -16,27 +16,15 @@ from tollgate.contract.risk_rules import read_person
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
 from tollgate.payments.accounts import Instrument
-from tollgate.payments.payment import Outcome, Payment
+from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import FOREVER
-from tollgate.payments.risk import (
-    CompiledRules,
-    RiskFinding,
-    RiskOutcome,
-    Rule,
-    RuleMode,
-    compile_rules,
-    evaluate,
-    evaluate_answers,
-)
-from tollgate.payments.risk_replay import Past
+from tollgate.payments.risk import CompiledRules, RiskFinding, Rule, compile_rules
+from tollgate.payments.risk_replay import Past, evaluate_payment
 from tollgate.payments.risk_report import Report, list_fates
 from tollgate.payments.velocities import WRONG_TRIES
 from tollgate.store import reports
 from tollgate.store.risk import SightingRow
 from tollgate.values import SECOND, Instant, MerchantId, Refusal
-
-_ANSWERED = frozenset({Outcome.APPROVED, Outcome.REFUSED})
-"""The outcomes of payments that were judged by the acquirer's answers too."""
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -69,17 +57,14 @@ class _Replay:
         )
         self._next_registered: tuple[Attribute, SightingRow] | None = None
 
-    async def judge(self, payment: Payment, account: Instrument | None) -> RiskFinding:
+    async def evaluate_next(self, payment: Payment, account: Instrument | None) -> RiskFinding:
         """Judges the next payment as the gateway would have done, before it was sent and then by its answers."""
         subject, rules = risk.make_subject(payment, account), self._rules[payment.channel_id]
         person = read_person(subject.echo, subject.card)
         values, others = risk.make_values(self._app, subject, person, self.needed)
         facts = await risk.make_facts(self._app, rules, subject, person, values, others)
         await self._see_until(subject.at)
-        finding = evaluate(rules, facts, self._past.read_velocities(rules, facts))
-        if payment.outcome in _ANSWERED and finding.outcome is not RiskOutcome.REFUSE:
-            avs, cvv = (payment.details.get(name, "") for name in card_checks.MEMBERS)
-            finding = evaluate_answers(rules, finding, avs, cvv) or finding
+        finding = evaluate_payment(rules, facts, self._past.read_velocities(rules, facts), payment)
         attributes = {key: attribute for attribute, key in values.items()}
         for row in risk.make_rows(subject, values, others, self._counted.keys()):
             attribute = attributes[row.key]
@@ -105,7 +90,7 @@ class _Replay:
             self._next_registered = None
 
 
-async def judge_history(
+async def evaluate_history(
     app: App, merchant_id: MerchantId, rules: Sequence[Rule], *, begins_at: Instant = 0, ends_at: Instant = FOREVER
 ) -> AsyncIterator[list[Judged]]:
     """Yields the payments between two instants with what the rules would have said, a page at a time.
@@ -116,21 +101,15 @@ async def judge_history(
     async for page in payment_history.read_payments(app, merchant_id, replay.begins_at, ends_at):
         judged = [payment for payment in page if risk.is_judged(payment)]
         accounts = await risk.open_accounts(app, judged, replay.needed)
-        found = [Judged(each, await replay.judge(each, accounts.get(each.id))) for each in judged]
+        found = [Judged(each, await replay.evaluate_next(each, accounts.get(each.id))) for each in judged]
         yield [each for each in found if each.payment.created_at >= begins_at]
-
-
-def assume_active(rules: Sequence[Rule]) -> list[Rule]:
-    """Returns the rules that are not off, as if none were in shadow."""
-    found = [rule for rule in rules if rule.mode is not RuleMode.OFF]
-    return [msgspec.structs.replace(rule, mode=RuleMode.ACTIVE) for rule in found]
 
 
 async def try_rules(
     app: App, merchant_id: MerchantId, rules: Sequence[Rule], *, begins_at: Instant = 0, ends_at: Instant = FOREVER
 ) -> Report:
     report = Report()
-    async for page in judge_history(app, merchant_id, rules, begins_at=begins_at, ends_at=ends_at):
+    async for page in evaluate_history(app, merchant_id, rules, begins_at=begins_at, ends_at=ends_at):
         chains = await _list_chains(app, merchant_id, [each.payment for each in page])
         for each in page:
             fates = list_fates(each.payment, chains.get(each.payment.id, ()))

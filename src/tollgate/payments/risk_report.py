@@ -15,7 +15,7 @@ from tollgate.payments.risk import RiskFinding, RiskOutcome
 
 
 class Fate(StrEnum):
-    """What became of a payment; a refunded one is also approved, and one that was charged back is so mostly."""
+    """The ends of payments; one that was refunded or charged back is also approved."""
 
     APPROVED = "approved"
     """The acquirer approved it, and nobody refused it after that; it may still be under review."""
@@ -70,13 +70,13 @@ class Report(msgspec.Struct):
     payments: Tally = msgspec.field(default_factory=Tally)
     """All payments that were judged."""
     outcomes: dict[RiskOutcome, Tally] = {}
-    """By the outcome of all rules together."""
+    """The payments by the outcome of all rules together."""
     changes: dict[tuple[RiskOutcome, RiskOutcome], Tally] = {}
-    """By the outcome that was written with the payment and the outcome of the trial, where they differ."""
+    """The payments by the outcome that was written with them and the outcome of the trial, where these differ."""
     rules: dict[str, Tally] = {}
-    """By the id of each rule that was hit."""
+    """The payments by the id of each rule that they hit."""
     noted: dict[str, Tally] = {}
-    """By the id of each rule that was hit when the payment was made, in whatever version and mode it had then."""
+    """The payments by the id of each rule that they hit when they were made, in the version and mode it had then."""
 
     def add(self, payment: Payment, finding: RiskFinding, fates: dict[Fate, int]) -> None:
         currency, before = payment.money.currency, payment.risk or RiskFinding()

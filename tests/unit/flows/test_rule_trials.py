@@ -10,12 +10,13 @@ from msgspec.structs import replace
 
 from tollgate.contract.risk_rules import read_rule
 from tollgate.flows import reviews
-from tollgate.flows.try_rules import assume_active, judge_history, try_rules
+from tollgate.flows.try_rules import evaluate_history, try_rules
 from tollgate.operations.app import App
 from tollgate.operations.risk_rules import add_rule, change_rule
 from tollgate.payments.payment import Outcome, Payment, State
 from tollgate.payments.reviews import Decision
 from tollgate.payments.risk import RiskOutcome, Rule
+from tollgate.payments.risk_replay import assume_active
 from tollgate.payments.risk_report import Fate
 from tollgate.store.risk import list_rules
 from tollgate.values import HOUR, FixedClock
@@ -148,7 +149,7 @@ async def test_answers_are_not_asked_for_where_a_rule_refuses_before(app: App, w
     too_much = replace(propose(kind="amount", amount="1.00", currency="EUR", mode="active"), id="8a01")
     unmatched = propose(**NO_MATCH, mode="active")
 
-    found = [each async for page in judge_history(app, MERCHANT.id, [too_much, unmatched]) for each in page]
+    found = [each async for page in evaluate_history(app, MERCHANT.id, [too_much, unmatched]) for each in page]
 
     assert [hit.rule_id for each in found for hit in each.finding.hits] == ["8a01"]
 
@@ -192,7 +193,7 @@ async def test_the_newest_version_is_compared_with_the_version_that_judged_each_
     report = await try_rules(app, MERCHANT.id, newest)
     versions = [
         hit.version
-        async for page in judge_history(app, MERCHANT.id, newest)
+        async for page in evaluate_history(app, MERCHANT.id, newest)
         for each in page
         for hit in each.finding.hits
     ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from tollgate.flows.sighting_history import write_history
 from tollgate.operations.app import App
 from tollgate.operations.risk_rules import add_rule
 from tollgate.store.schema import risk_sightings
@@ -78,15 +79,12 @@ async def test_a_worker_that_was_stopped_goes_on_where_it_was(app: App) -> None:
 
 
 async def test_a_fault_delays_the_worker_and_does_not_end_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    right: Callable[..., object] = workers.write_history
     faults = iter([ValueError("the first time")])
 
     async def fail_once(app: App, merchant_id: MerchantId) -> bool:
         for fault in faults:
             raise fault
-        done = right(app, merchant_id)
-        assert asyncio.iscoroutine(done)
-        return bool(await done)
+        return await write_history(app, merchant_id)
 
     monkeypatch.setattr(workers, "write_history", fail_once)
     await run_until(app, DAYS)
