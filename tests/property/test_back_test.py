@@ -1,266 +1,256 @@
 """A back-test of risk rules says about every stored payment what the gateway said when it was made.
 
-Random payments share cards, e-mails and addresses, come at the edges of windows, and two at once.
+Random payments share cards, e-mails and addresses, come at the edges of windows, two at once, and while others are
+registered. Planted errors show that the comparison can fail.
 """
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from empty_store import open_empty_store
-from tollgate.contract.risk_rules import read_rule
+from property import back_test_shop as shop
+from property.back_test_shop import ANSWERED_AFTER, Chosen, Listed, Purchase
 from tollgate.flows import try_rules
-from tollgate.flows.pay import pay
-from tollgate.operations.app import App, Call
-from tollgate.operations.risk_rules import add_entry
-from tollgate.payments.risk import CompiledRules, Facts, RiskFinding, Rule
+from tollgate.operations import payment_history, registration_history, risk
+from tollgate.operations.app import App
+from tollgate.payments import risk_replay
+from tollgate.payments.accounts import Instrument
+from tollgate.payments.payment import Outcome, Payment
+from tollgate.payments.risk import CompiledRules, Entry, Facts, RiskFinding, Rule, compile_rules, evaluate_answers
 from tollgate.payments.risk_replay import Past
 from tollgate.payments.velocities import Velocities
-from tollgate.store import risk as store
-from tollgate.values import MINUTE, SECOND, FixedClock, Instant
-from tollgate.workers.sightings import write_noted
-from unit.app_fixture import APPROVED, CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_app
-from unit.flows.shopping import make_order
-
-WINDOW = MINUTE
-CARDS = ("4200000000000000", "4012888888881881", "4111111111111111")
-EMAILS = ("jane@example.com", "john@example.com", None)
-IPS = ("192.0.2.1", "192.0.2.2", None)
-AMOUNTS = ("10.00", "10.01", "500.00")
-WRONG_CVV = b'{"status":"declined","response_code":"N7","message":"Wrong code"}'
-ANSWERED_AFTER: Instant = SECOND // 1000
-"""The acquirer takes so long, so that no result has the time of a payment that was judged before it."""
-
-EDGES = [edge - late for edge in (WINDOW - 1, WINDOW, WINDOW + 1, 90 * SECOND) for late in (0, ANSWERED_AFTER)]
-COUNTED = ("card", "email", "ip", "bin", "channel", "account")
-
-
-def _list_terms() -> list[dict[str, str]]:
-    kinds: list[dict[str, str]] = []
-    for window in ("1m", "90s", "1h"):
-        of_window = {"window": window}
-        kinds += [{"kind": "count", "attribute": each, "count": n, **of_window} for each in COUNTED for n in ("1", "2")]
-        spent = {"amount": "20.00", "currency": "EUR"}
-        kinds += [{"kind": "volume", "attribute": each, **spent, **of_window} for each in COUNTED]
-        kinds += [
-            {"kind": "distinct", "attribute": each, "count": "1", **of_window} for each in ("card_email", "email_card")
-        ]
-        kinds += [{"kind": "first_time", "attribute": each, "amount": "100.00", "currency": "EUR", **of_window}
-                  for each in ("card", "email")]  # fmt: skip
-        kinds += [{"kind": "wrong_tries", "attribute": "wrong_cvv", "count": n, **of_window} for n in ("1", "2")]
-        kinds += [
-            {"kind": "duplicate", "attribute": each, **of_window} for each in ("payment", "merchant_transaction_id")
-        ]
-    kinds += [
-        {"kind": "amount", "amount": "10.00", "currency": "EUR"},
-        {"kind": "missing", "attribute": "email"},
-        {"kind": "score", "score": "50"},
-    ]
-    return kinds
-
-
-@dataclass(frozen=True)
-class Purchase:
-    pause: Instant
-    card: str
-    email: str | None
-    ip: str | None
-    amount: str
-    currency: str
-    reference: str
-    is_wrong: bool
-    """The issuer declines it for its security code."""
-    overlaps: bool
-    """The next one is made before this one is answered."""
-    is_together: bool
-    """The next one is judged at the same time."""
-    is_written: bool
-    """The worker has written what was noted before it."""
-
-
-@dataclass(frozen=True)
-class Listed:
-    name: str
-    attribute: str
-    value: str
-    lifetime: Instant | None
-
-
-purchases = st.builds(
-    Purchase,
-    pause=st.sampled_from((0, 0, 1, SECOND, WINDOW // 2, *EDGES)),
-    card=st.sampled_from(CARDS),
-    email=st.sampled_from(EMAILS),
-    ip=st.sampled_from(IPS),
-    amount=st.sampled_from(AMOUNTS),
-    currency=st.sampled_from(("EUR", "EUR", "USD")),
-    reference=st.sampled_from(("order-0001", "order-0002")),
-    is_wrong=st.booleans(),
-    overlaps=st.booleans(),
-    is_together=st.booleans(),
-    is_written=st.booleans(),
-)
-rules = st.lists(
-    st.tuples(
-        st.sampled_from(_list_terms()),
-        st.sampled_from(("active", "active", "shadow")),
-        st.sampled_from((None, "refuse", "review", "accept")),
-        st.sampled_from(("0", "30", "60")),
-    ),
-    min_size=1,
-    max_size=8,
-)
-entries = st.lists(
-    st.builds(
-        Listed,
-        name=st.sampled_from(("block", "allow")),
-        attribute=st.sampled_from(("email", "ip")),
-        value=st.sampled_from((*EMAILS[:2], *IPS[:2])),
-        lifetime=st.sampled_from((None, 1, WINDOW, WINDOW + 1)),
-    ).filter(lambda each: ("@" in each.value) == (each.attribute == "email")),
-    max_size=2,
-)
-
-
-class Shop:
-    """A gateway with risk rules, and a clock that only moves when a purchase says so."""
-
-    def __init__(self, app: App, wire: ScriptedWire) -> None:
-        self.app, self.wire = app, wire
-        assert isinstance(app.clock, FixedClock)
-        self.clock = app.clock
-
-    async def sell(self, some: Sequence[Purchase]) -> None:
-        left = list(some)
-        while left:
-            await self._sell_next(left)
-
-    async def _sell_next(self, left: list[Purchase]) -> None:
-        purchase = left.pop(0)
-        if purchase.is_written:
-            await write_noted(self.app)
-        self.clock.at += purchase.pause
-        if purchase.is_together and left:
-            other = left.pop(0)
-            await asyncio.gather(self._pay(purchase, []), self._pay(other, []))
-        else:
-            await self._pay(purchase, left)
-
-    async def _pay(self, purchase: Purchase, left: list[Purchase]) -> None:
-        async def answer() -> None:
-            if purchase.overlaps and left:
-                await self._sell_next(left)
-            self.clock.at += ANSWERED_AFTER
-            self.wire.script[:] = [WRONG_CVV if purchase.is_wrong else APPROVED]
-
-        order = make_order(
-            {
-                "card.number": purchase.card,
-                "customer.givenName": "Jane",
-                "customer.surname": "Jones",
-                "customer.email": purchase.email,
-                "customer.ip": purchase.ip,
-                "amount": purchase.amount,
-                "currency": purchase.currency,
-                "merchantTransactionId": purchase.reference,
-            }
-        )
-        self.wire.meanwhile = answer
-        # Nobody is authenticated first, so the acquirer's answer decides.
-        await pay(self.app, msgspec.structs.replace(order, authentication=None), Call(CHANNEL, "ndc"))
-
-
-Chosen = tuple[dict[str, str], str, str | None, str]
-
-
-def make_rules(some: Sequence[Chosen]) -> list[Rule]:
-    return [
-        read_rule(
-            {**terms, "mode": mode, "points": points, **({} if outcome is None else {"outcome": outcome})},
-            merchant_id=MERCHANT.id,
-            rule_id=f"{number:032x}",
-            version=1,
-            by="test",
-            now=NOW,
-        )
-        for number, (terms, mode, outcome, points) in enumerate(some)
-    ]
-
-
-async def run_shop(
-    folder: Path, some: Sequence[Chosen], lists: Sequence[Listed], sold: Sequence[Purchase]
-) -> tuple[dict[str, RiskFinding], dict[str, RiskFinding]]:
-    """Makes the payments, and returns what the gateway and what the back-test say about each."""
-    database = await open_empty_store(folder / "store.db")
-    try:
-        wire = ScriptedWire()
-        app = await furnish_app(database, wire)
-        chosen = make_rules(some)
-        for rule in chosen:
-            await store.insert_rule(database, rule)
-        for number, each in enumerate(lists):
-            sent = {"list": each.name, "attribute": each.attribute, "value": each.value}
-            ends_at = None if each.lifetime is None else NOW + each.lifetime
-            await add_entry(
-                database, app.keyring, MERCHANT.id, sent, by="test", now=NOW, new_id=f"{number:032x}", ends_at=ends_at
-            )
-        await app.merchants.refresh(database)
-        await Shop(app, wire).sell(sold)
-        found = [each async for page in try_rules.judge_history(app, MERCHANT.id, chosen) for each in page]
-        assert len(found) == len(sold)
-        said: dict[str, RiskFinding] = {each.payment.id: each.payment.risk or RiskFinding() for each in found}
-        return said, {each.payment.id: each.finding for each in found}
-    finally:
-        await database.close()
-
-
-def check(some: Sequence[Chosen], lists: Sequence[Listed], sold: Sequence[Purchase]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        said, tried = asyncio.run(run_shop(Path(folder), some, lists, sold))
-    assert tried == said
-
-
-@given(some=rules, lists=entries, sold=st.lists(purchases, min_size=1, max_size=12))
-def test_a_back_test_says_what_the_gateway_said(some: list[Chosen], lists: list[Listed], sold: list[Purchase]) -> None:
-    check(some, lists, sold)
-
+from tollgate.values import MINUTE, Instant, MerchantId
+from unit.app_fixture import NOW
 
 PLAIN = Purchase(
-    pause=WINDOW - ANSWERED_AFTER,
-    card=CARDS[0],
-    email=EMAILS[0],
-    ip=IPS[0],
+    pause=MINUTE - ANSWERED_AFTER,
+    card=shop.CARDS[0],
+    email=shop.EMAILS[0],
+    ip=shop.IPS[0],
     amount="10.00",
     currency="EUR",
     reference="order-0001",
+    avs="",
+    cvv="",
     is_wrong=False,
     overlaps=False,
     is_together=False,
     is_written=True,
+    is_proven=False,
+    registers=False,
+    is_registration=False,
 )
-ONE_A_MINUTE: list[Chosen] = [
-    ({"kind": "count", "attribute": "card", "window": "1m", "count": "1"}, "active", None, "0"),
-]
 
 
-def test_a_window_that_is_a_microsecond_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison can fail: an error of one instant at the edge of a window shows."""
-    sold = [PLAIN, PLAIN]
-    check(ONE_A_MINUTE, [], sold)
+def change(purchase: Purchase, **changes: object) -> Purchase:
+    return Purchase(**{**vars(purchase), **changes})
+
+
+def demand(outcome: str | None = None, **terms: str) -> Chosen:
+    return terms, "active", outcome, "0"
+
+
+Life = tuple[list[Chosen], list[Listed], list[Purchase]]
+
+ONE_A_MINUTE = demand(kind="count", attribute="card", window="1m", count="1")
+EDGE: Life = ([ONE_A_MINUTE], [], [PLAIN, PLAIN])
+IN_FLIGHT: Life = ([ONE_A_MINUTE], [], [change(PLAIN, overlaps=True), change(PLAIN, pause=1)])
+WRONG_TRIES: Life = (
+    [demand(kind="wrong_tries", attribute="wrong_cvv", window="1m", count="1")],
+    [],
+    [change(PLAIN, is_wrong=True, overlaps=True), change(PLAIN, pause=1), change(PLAIN, pause=1)],
+)
+ENDING: Life = (
+    [ONE_A_MINUTE],
+    [Listed("block", "email", shop.EMAILS[0] or "", MINUTE)],
+    [change(PLAIN, pause=1), change(PLAIN, pause=MINUTE - 1), change(PLAIN, pause=1)],
+)
+ANSWERED: Life = (
+    [demand("refuse", kind="avs", answers="N"), demand(kind="cvv", answers="N"), demand(kind="cvv", answers="P")],
+    [],
+    [change(PLAIN, avs="N", cvv="M"), change(PLAIN, avs="F", cvv="P")],
+)
+STEPPED_UP: Life = (
+    [demand("step_up", kind="amount", amount="9.00", currency="EUR")],
+    [],
+    [PLAIN, change(PLAIN, is_proven=True)],
+)
+SCORED: Life = (
+    [
+        ({"kind": "amount", "amount": "9.00", "currency": "EUR"}, "active", "accept", "30"),
+        ({"kind": "cvv", "answers": "N"}, "active", "accept", "30"),
+        demand(kind="score", score="50"),
+    ],
+    [],
+    [PLAIN, change(PLAIN, cvv="N")],
+)
+REGISTERED: Life = (
+    [demand(kind="count", attribute="registered_email", window="1h", count="1")],
+    [],
+    [change(PLAIN, is_registration=True), change(PLAIN, registers=True)],
+)
+
+PAIRED: Life = (
+    [demand(kind="distinct", attribute="card_email", window="1h", count="1")],
+    [],
+    [change(PLAIN, is_registration=True), change(PLAIN, email=shop.EMAILS[1])],
+)
+
+
+def check(some: Sequence[Chosen], lists: Sequence[Listed], sold: Sequence[Purchase]) -> list[try_rules.Judged]:
+    with tempfile.TemporaryDirectory() as folder:
+        found = asyncio.run(shop.run_shop(Path(folder), some, lists, sold))
+    if found is None:
+        return []
+    assert [each.finding for each in found] == [each.payment.risk or RiskFinding() for each in found]
+    return found
+
+
+def note(
+    seen: Counter[str], some: Sequence[Chosen], lists: Sequence[Listed], found: Sequence[try_rules.Judged]
+) -> None:
+    """Counts what occurred of that which a back-test could get wrong."""
+    kinds = {f"{number:032x}": terms["kind"] for number, (terms, *_) in enumerate(some)}
+    ends = {f"{number:032x}": each.lifetime for number, each in enumerate(lists)}
+    for each in found:
+        said = each.finding
+        seen[f"outcome {said.outcome}"] += 1
+        seen["refused after approval"] += each.payment.outcome is Outcome.REFUSED
+        seen.update(f"hit {kinds[hit.rule_id]}" for hit in said.hits if hit.version)
+        seen["blocked before its end"] += any(not hit.version and ends[hit.rule_id] is not None for hit in said.hits)
+        for listed in lists:
+            is_over = listed.lifetime is not None and each.payment.created_at >= NOW + listed.lifetime
+            seen["after the end of a list"] += is_over and listed.value in each.payment.echo.values()
+    for one, other in pairwise(each.payment for each in found):
+        seen["in flight"] += one.created_at < other.created_at < (one.completed_at or 0)
+
+
+EXPECTED = (
+    "hit avs",
+    "hit cvv",
+    "hit wrong_tries",
+    "hit distinct",
+    "hit score",
+    "outcome review",
+    "outcome step_up",
+    "outcome refuse",
+    "refused after approval",
+    "blocked before its end",
+    "after the end of a list",
+    "in flight",
+    "registered without a payment",
+)
+
+
+def test_a_back_test_says_what_the_gateway_said() -> None:
+    seen: Counter[str] = Counter()
+
+    @given(some=shop.rules, lists=shop.entries, sold=st.lists(shop.purchases, min_size=1, max_size=12))
+    @example(*EDGE)
+    @example(*IN_FLIGHT)
+    @example(*WRONG_TRIES)
+    @example(*ENDING)
+    @example(*ANSWERED)
+    @example(*STEPPED_UP)
+    @example(*SCORED)
+    @example(*REGISTERED)
+    @example(*PAIRED)
+    def compare(some: list[Chosen], lists: list[Listed], sold: list[Purchase]) -> None:
+        found = check(some, lists, sold)
+        note(seen, some, lists, found)
+        is_counted = any(terms.get("attribute") == "registered_email" for terms, *_ in some)
+        seen["registered without a payment"] += is_counted and any(each.is_registration for each in sold)
+
+    compare()
+    assert [each for each in EXPECTED if not seen[each]] == []
+
+
+# ---- planted errors ----
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def read_windows_late(patch: pytest.MonkeyPatch) -> None:
+    """Begins each window an instant too late."""
     right = Past.read_velocities
 
-    def read_late(self: Past, rules: CompiledRules, facts: Facts) -> Velocities:
+    def read(self: Past, rules: CompiledRules, facts: Facts) -> Velocities:
         return right(self, rules, msgspec.structs.replace(facts, at=facts.at + 1))
 
-    monkeypatch.setattr(Past, "read_velocities", read_late)
+    patch.setattr(Past, "read_velocities", read)
+
+
+def count_wrong_tries_early(patch: pytest.MonkeyPatch) -> None:
+    """Counts a wrong try from its payment on, and not from the answer on."""
+    right = risk.make_subject
+
+    def make(payment: Payment, account: Instrument | None) -> risk.Subject:
+        return msgspec.structs.replace(right(payment, account), completed_at=payment.created_at)
+
+    patch.setattr(risk, "make_subject", make)
+
+
+def end_lists_late(patch: pytest.MonkeyPatch) -> None:
+    """Lets an entry of a list count for an instant longer."""
+
+    def compile_late(rules: Sequence[Rule], entries: Sequence[Entry] = ()) -> CompiledRules:
+        late = [
+            entry if entry.ends_at is None else msgspec.structs.replace(entry, ends_at=entry.ends_at + 1)
+            for entry in entries
+        ]
+        return compile_rules(rules, late)
+
+    patch.setattr(try_rules, "compile_rules", compile_late)
+
+
+def count_completed_only(patch: pytest.MonkeyPatch) -> None:
+    """Sees payments in the order of their results, so that those in flight do not count."""
+    right = payment_history.read_payments
+
+    async def read(app: App, merchant_id: MerchantId, begin: Instant, end: Instant) -> AsyncIterator[list[Payment]]:
+        async for page in right(app, merchant_id, begin, end):
+            yield sorted(page, key=lambda payment: payment.completed_at or 0)
+
+    patch.setattr(payment_history, "read_payments", read)
+
+
+def mix_answers_up(patch: pytest.MonkeyPatch) -> None:
+    """Takes the answer about the address for that about the security code."""
+
+    def evaluate(rules: CompiledRules, before: RiskFinding | None, avs: str, cvv: str) -> RiskFinding | None:
+        return evaluate_answers(rules, before, cvv, avs)
+
+    patch.setattr(risk_replay, "evaluate_answers", evaluate)
+
+
+def forget_registrations(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(registration_history, "REGISTERING", frozenset())
+
+
+@pytest.mark.parametrize(
+    ("plant", "life"),
+    [
+        (read_windows_late, EDGE),
+        (count_wrong_tries_early, WRONG_TRIES),
+        (end_lists_late, ENDING),
+        (count_completed_only, IN_FLIGHT),
+        (mix_answers_up, ANSWERED),
+        (forget_registrations, REGISTERED),
+        (forget_registrations, PAIRED),
+    ],
+)
+def test_a_planted_error_is_noticed(monkeypatch: pytest.MonkeyPatch, plant: Plant, life: Life) -> None:
+    check(*life)
+    plant(monkeypatch)
     with pytest.raises(AssertionError):
-        check(ONE_A_MINUTE, [], sold)
+        check(*life)

@@ -17,13 +17,14 @@ from tollgate.cli.people import get_merchant
 from tollgate.cli.program import STORE_FLAGS, with_app, with_settings
 from tollgate.cli.risk import risk
 from tollgate.contract.risk_rules import read_rule
-from tollgate.flows.try_rules import assume_active, try_rules
+from tollgate.flows.try_rules import try_rules
 from tollgate.operations.app import App
 from tollgate.payments.reporting import FOREVER
 from tollgate.payments.risk import RiskOutcome, Rule
+from tollgate.payments.risk_replay import assume_active
 from tollgate.payments.risk_report import Fate, Report, Tally
 from tollgate.store.risk import list_rules
-from tollgate.values import Instant, MerchantId, render_hundredths
+from tollgate.values import Instant, InvalidParameters, MerchantId, render_hundredths
 
 _FATES = (Fate.APPROVED, Fate.DECLINED, Fate.REFUNDED, Fate.CHARGED_BACK, Fate.OPEN)
 
@@ -41,14 +42,14 @@ def try_file(
     """Judge stored payments by the rules of FILE, or else by the present rules as if none were in shadow."""
     proposed = None if file is None else _read_file(file)
 
-    async def judge(app: App) -> tuple[list[Rule], Report]:
+    async def run(app: App) -> tuple[list[Rule], Report]:
         merchant = (await get_merchant(app.database, merchant_id)).id
         present = await list_rules(app.database, merchant)
-        rules = present if proposed is None else [_read(each, n, merchant) for n, each in enumerate(proposed, 1)]
+        rules = present if proposed is None else _read_rules(app, merchant, proposed)
         active = assume_active(rules)
         return active, await try_rules(app, merchant, active, begins_at=since or 0, ends_at=until or FOREVER)
 
-    rules, report = with_app(flags, judge)
+    rules, report = with_app(flags, run)
     if as_json:
         click.echo(orjson.dumps(_render(rules, report)).decode())
         return
@@ -68,9 +69,29 @@ def _read_file(file: Path) -> list[Mapping[str, Any]]:
     return found
 
 
+def _read_rules(app: App, merchant_id: MerchantId, proposed: list[Mapping[str, Any]]) -> list[Rule]:
+    channels = {"", *[channel.id for channel in app.merchants.list_channels(merchant_id)]}
+    rules: dict[str, Rule] = {}
+    for number, sent in enumerate(proposed, 1):
+        rule = _read(sent, number, merchant_id)
+        if rule.channel_id not in channels:
+            raise click.UsageError(f"rule {number}: channel must be one of the merchant")
+        if rule.id in rules:
+            raise click.UsageError(f"rule {number}: an earlier one has the same id")
+        rules[rule.id] = rule
+    return list(rules.values())
+
+
 def _read(sent: Mapping[str, Any], number: int, merchant_id: MerchantId) -> Rule:
+    """Reads a rule of a file. One with the id of a present rule is compared with what that rule noted."""
     texts = {name: str(value) for name, value in sent.items()}
-    return read_rule(texts, merchant_id=merchant_id, rule_id=str(number), version=1, by="proposed", now=0)
+    rule_id = texts.pop("id", str(number))
+    try:
+        return read_rule(texts, merchant_id=merchant_id, rule_id=rule_id, version=1, by="proposed", now=0)
+    except InvalidParameters as invalid:
+        words = "; ".join(f"{fault.name} {fault.message}" for fault in invalid.faults)
+        named = f" ({texts['name']})" if "name" in texts else ""
+        raise click.UsageError(f"rule {number}{named}: {words}") from None
 
 
 def _list_rows(rules: list[Rule], report: Report) -> list[tuple[str, Tally]]:
@@ -78,7 +99,15 @@ def _list_rows(rules: list[Rule], report: Report) -> list[tuple[str, Tally]]:
     return [
         ("all payments", report.payments),
         *[(outcome.value, report.outcomes.get(outcome, none)) for outcome in RiskOutcome],
-        *[(f"{rule.id} {rule.name}", report.rules.get(rule.id, none)) for rule in rules],
+        *[(f"{now.value} instead of {then.value}", tally) for (then, now), tally in sorted(report.changes.items())],
+        *[
+            row
+            for rule in rules
+            for row in (
+                (f"{rule.id} {rule.name}", report.rules.get(rule.id, none)),
+                (f"{rule.id} noted then", report.noted.get(rule.id, none)),
+            )
+        ],
     ]
 
 
@@ -108,7 +137,17 @@ def _render(rules: list[Rule], report: Report) -> dict[str, Any]:
     return {
         "payments": _render_tally(report.payments),
         "outcomes": {each.value: _render_tally(report.outcomes.get(each, none)) for each in RiskOutcome},
+        "changes": [
+            {"from": then.value, "to": now.value, "payments": _render_tally(tally)}
+            for (then, now), tally in sorted(report.changes.items())
+        ],
         "rules": [
-            {"id": rule.id, "name": rule.name, "hits": _render_tally(report.rules.get(rule.id, none))} for rule in rules
+            {
+                "id": rule.id,
+                "name": rule.name,
+                "hits": _render_tally(report.rules.get(rule.id, none)),
+                "noted": _render_tally(report.noted.get(rule.id, none)),
+            }
+            for rule in rules
         ],
     }

@@ -23,7 +23,7 @@ from tollgate.payments.registration import (
 from tollgate.store import jobs, schedules
 from tollgate.store import registrations as store_registrations
 from tollgate.store.statements import Write
-from tollgate.values import Refusal, RegistrationId, is_id, make_id
+from tollgate.values import Instant, Refusal, RegistrationId, is_id, make_id
 from tollgate.vault import sealing
 
 
@@ -85,7 +85,7 @@ async def register(
         order = msgspec.structs.replace(order, objection=judgement.refusal)
     is_written = False
     try:
-        new = _make_registration(app, order, call, registration_id)
+        new = _make_registration(app, order, call, registration_id, judgement.at)
         writes = [*guard(new.registration), *store_registrations.insert_registration_writes(new)]
         answer = await _write_registered(app, call, writes, new.registration)
         is_written = True
@@ -100,8 +100,9 @@ def _write_registered(app: App, call: Call, writes: list[Write], registration: R
 
 
 def _make_registration(
-    app: App, order: registrations.RegistrationOrder, call: Call, registration_id: RegistrationId
+    app: App, order: registrations.RegistrationOrder, call: Call, registration_id: RegistrationId, at: Instant
 ) -> NewRegistration:
+    """at: the time from which it counts for others, so that its sighting can be derived from its row."""
     code = order.objection or order.forced_code or SUCCESS_CODES[order.test_mode]
     state = RegistrationState.ACTIVE if is_success(code) else RegistrationState.REJECTED
     if is_pending(code):
@@ -109,6 +110,7 @@ def _make_registration(
     registration = msgspec.structs.replace(
         accounts.start_registration(app, order, call, registration_id),
         state=state,
+        created_at=at,
         result_code=code,
         initial=order.initial,
     )

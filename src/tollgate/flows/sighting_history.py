@@ -1,4 +1,4 @@
-"""Writes the sightings that a new rule needs of payments which were made before it, from the newest back.
+"""Writes the sightings that a new rule needs of payments and registrations before it, from the newest back.
 
 Until they are written, the rule counts the payments since it was added, and those before that were derived already.
 """
@@ -7,7 +7,7 @@ import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import Attribute
-from tollgate.operations import payment_history, risk
+from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
 from tollgate.store import opening
 from tollgate.store import risk as store
@@ -32,8 +32,7 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
 
     Two processes may do the same day: a sighting exists once.
     """
-    name = SETTING + merchant_id
-    stored = await opening.get_setting(app.database, name)
+    stored = await opening.get_setting(app.database, SETTING + merchant_id)
     known = msgspec.json.decode(stored, type=_Known) if stored else {}
     now, counted = app.clock.now(), app.merchants.get_counted(merchant_id)
     covered = {
@@ -50,9 +49,10 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
             rows = await risk.derive_rows(app, page, due)
             if rows:
                 await store.write_sightings(app.database, rows)
+        await registration_history.write_sightings(app, merchant_id, due, begin, end)
         covered |= {attribute: msgspec.structs.replace(covered[attribute], since=begin) for attribute in due}
     if covered != known:
-        await _save(app, name, stored, covered)
+        await _save(app, merchant_id, stored, covered)
     return bool(missing)
 
 
@@ -69,8 +69,9 @@ def _cover(known: Covered | None, window_s: int, now: Instant) -> Covered:
     return Covered(max(known.since, now - known.window_s * SECOND), window_s)
 
 
-async def _save(app: App, name: str, stored: str, covered: _Known) -> None:
+async def _save(app: App, merchant_id: MerchantId, stored: str, covered: _Known) -> None:
     text = msgspec.json.encode(covered).decode()
+    name = SETTING + merchant_id
     if stored:
         # Another process may have saved first; then the next call goes on from there.
         await opening.replace_setting(app.database, name, stored, text)

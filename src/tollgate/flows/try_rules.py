@@ -13,13 +13,13 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.risk_rows import Attribute
 from tollgate.contract.risk_rules import read_person
-from tollgate.operations import payment_history, risk
+from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import FOREVER
-from tollgate.payments.risk import CompiledRules, RiskFinding, Rule, RuleMode, compile_rules, evaluate
-from tollgate.payments.risk_replay import Past
+from tollgate.payments.risk import CompiledRules, RiskFinding, Rule, compile_rules
+from tollgate.payments.risk_replay import Past, evaluate_payment
 from tollgate.payments.risk_report import Report, list_fates
 from tollgate.payments.velocities import WRONG_TRIES
 from tollgate.store import reports
@@ -35,7 +35,9 @@ class Judged(msgspec.Struct, frozen=True):
 class _Replay:
     """The rules of each channel of a merchant, and the past as the next payment sees it."""
 
-    def __init__(self, app: App, merchant_id: MerchantId, rules: Sequence[Rule]) -> None:
+    def __init__(
+        self, app: App, merchant_id: MerchantId, rules: Sequence[Rule], begins_at: Instant, ends_at: Instant
+    ) -> None:
         self._app = app
         every = compile_rules(rules)
         self._counted = every.windows_s
@@ -48,19 +50,21 @@ class _Replay:
         self._wrong: list[tuple[Instant, str, Attribute, SightingRow]] = []
         """Wrong tries of which the result is not known yet at the time that is judged."""
         self.needed = frozenset(every.attributes.union(*[each.listed for each in self._rules.values()]))
-        self.history = max(every.windows_s.values(), default=0) * SECOND
-        """The time before the first payment from which others count for it."""
+        self.begins_at = begins_at - max(every.windows_s.values(), default=0) * SECOND
+        """The time from which others count for the first payment."""
+        self._registered = registration_history.read_sightings(
+            app, merchant_id, self._counted.keys(), self.begins_at, ends_at
+        )
+        self._next_registered: tuple[Attribute, SightingRow] | None = None
 
-    async def judge(self, payment: Payment, account: Instrument | None) -> RiskFinding:
-        """Judges the next payment as the gateway would have done, first before it was sent and then by its answers."""
+    async def evaluate_next(self, payment: Payment, account: Instrument | None) -> RiskFinding:
+        """Judges the next payment as the gateway would have done, before it was sent and then by its answers."""
         subject, rules = risk.make_subject(payment, account), self._rules[payment.channel_id]
         person = read_person(subject.echo, subject.card)
         values, others = risk.make_values(self._app, subject, person, self.needed)
         facts = await risk.make_facts(self._app, rules, subject, person, values, others)
-        while self._wrong and self._wrong[0][0] < subject.at:
-            _, _, attribute, row = heapq.heappop(self._wrong)
-            self._past.add(attribute, row.key, row.sighting)
-        finding = evaluate(rules, facts, self._past.read_velocities(rules, facts))
+        await self._see_until(subject.at)
+        finding = evaluate_payment(rules, facts, self._past.read_velocities(rules, facts), payment)
         attributes = {key: attribute for attribute, key in values.items()}
         for row in risk.make_rows(subject, values, others, self._counted.keys()):
             attribute = attributes[row.key]
@@ -73,37 +77,43 @@ class _Replay:
             raise Refusal(get_result(codes.INVALID_REQUEST), detail)
         return finding
 
+    async def _see_until(self, at: Instant) -> None:
+        """Adds the wrong tries that were known, and what was registered without a payment, before an instant."""
+        while self._wrong and self._wrong[0][0] < at:
+            _, _, attribute, row = heapq.heappop(self._wrong)
+            self._past.add(attribute, row.key, row.sighting)
+        while found := self._next_registered or await anext(self._registered, None):
+            attribute, row = self._next_registered = found
+            if row.at >= at:
+                break
+            self._past.add(attribute, row.key, row.sighting)
+            self._next_registered = None
 
-async def judge_history(
+
+async def evaluate_history(
     app: App, merchant_id: MerchantId, rules: Sequence[Rule], *, begins_at: Instant = 0, ends_at: Instant = FOREVER
 ) -> AsyncIterator[list[Judged]]:
     """Yields the payments between two instants with what the rules would have said, a page at a time.
 
     Payments before them are read too, as far back as the longest window reaches.
     """
-    replay = _Replay(app, merchant_id, rules)
-    async for page in payment_history.read_payments(app, merchant_id, begins_at - replay.history, ends_at):
+    replay = _Replay(app, merchant_id, rules, begins_at, ends_at)
+    async for page in payment_history.read_payments(app, merchant_id, replay.begins_at, ends_at):
         judged = [payment for payment in page if risk.is_judged(payment)]
         accounts = await risk.open_accounts(app, judged, replay.needed)
-        found = [Judged(each, await replay.judge(each, accounts.get(each.id))) for each in judged]
+        found = [Judged(each, await replay.evaluate_next(each, accounts.get(each.id))) for each in judged]
         yield [each for each in found if each.payment.created_at >= begins_at]
-
-
-def assume_active(rules: Sequence[Rule]) -> list[Rule]:
-    """Returns the rules that are not off, as if none were in shadow."""
-    found = [rule for rule in rules if rule.mode is not RuleMode.OFF]
-    return [msgspec.structs.replace(rule, mode=RuleMode.ACTIVE) for rule in found]
 
 
 async def try_rules(
     app: App, merchant_id: MerchantId, rules: Sequence[Rule], *, begins_at: Instant = 0, ends_at: Instant = FOREVER
 ) -> Report:
     report = Report()
-    async for page in judge_history(app, merchant_id, rules, begins_at=begins_at, ends_at=ends_at):
+    async for page in evaluate_history(app, merchant_id, rules, begins_at=begins_at, ends_at=ends_at):
         chains = await _list_chains(app, merchant_id, [each.payment for each in page])
         for each in page:
             fates = list_fates(each.payment, chains.get(each.payment.id, ()))
-            report.add(each.finding, fates, each.payment.money.currency)
+            report.add(each.payment, each.finding, fates)
     return report
 
 

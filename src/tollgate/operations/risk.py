@@ -3,11 +3,12 @@
 What follows from a judgement is carried out by the flows.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
-from tollgate.catalog.risk_rows import PAIRS, REGISTERED, TOTALS, Attribute
+from tollgate.catalog.risk_rows import PAIRS, REGISTERED, REGISTERING, TOTALS, Attribute
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
@@ -22,13 +23,11 @@ from tollgate.payments.velocities import WRONG_TRIES, Velocities, Velocity, begi
 from tollgate.store import payments
 from tollgate.store.risk import Look, SightingRow
 from tollgate.values import Instant, MerchantId, Money
-from tollgate.vault import sealing, signing
+from tollgate.vault import keyring, sealing, signing
 
 _CARD_BASED = frozenset(
     {Attribute.CARD, Attribute.PAYMENT, *WRONG_TRIES, *[each for each, pair in PAIRS.items() if Attribute.CARD in pair]}
 )
-_REGISTERING = frozenset({*REGISTERED, *PAIRS})
-"""The attributes that are seen in a registration without a payment."""
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +119,7 @@ async def evaluate_registration(
     """Judges an account that is registered without a payment: by the lists, and by the rules that count registrations
     and what came with a card. It counts for others as a payment does."""
     rules = app.merchants.get_risk_rules(channel).registering
-    counted = app.merchants.get_counted(channel.merchant_id).keys() & _REGISTERING
+    counted = app.merchants.get_counted(channel.merchant_id).keys() & REGISTERING
     now = app.clock.now()
     if rules is None or (rules.is_idle and not counted):
         return Judgement(now)
@@ -280,18 +279,19 @@ def is_judged(payment: Payment) -> bool:
 
 
 async def open_accounts(app: App, some: Sequence[Payment], wanted: Set[Attribute]) -> dict[str, Instrument]:
-    """Opens the accounts of payments of one merchant by their ids, if a wanted attribute needs them; wiped ones are
-    left out."""
+    """Opens the accounts of payments of one merchant by their ids, if a wanted attribute needs them; those that
+    are wiped or cannot be opened are left out."""
     if not some or _CARD_BASED.isdisjoint(wanted):
         return {}
     merchant_id = some[0].merchant_id
     sealed = await payments.list_sealed_accounts(app.database, merchant_id, [payment.id for payment in some])
-    return {
-        payment_id: sealing.open_account(
-            each, owner=sealing.make_owner("payment", merchant_id, payment_id), keyring=app.keyring
-        )
-        for payment_id, each in sealed.items()
-    }
+    found: dict[str, Instrument] = {}
+    for payment_id, each in sealed.items():
+        owner = sealing.make_owner("payment", merchant_id, payment_id)
+        # One damaged row must not keep a host from starting.
+        with contextlib.suppress(sealing.EnvelopeError, keyring.KeyringError):
+            found[payment_id] = sealing.open_account(each, owner=owner, keyring=app.keyring)
+    return found
 
 
 async def derive_rows(app: App, some: Sequence[Payment], counted: Set[Attribute]) -> list[SightingRow]:

@@ -1,17 +1,48 @@
-"""Velocities of a stream of payments as they were at the time of each, for a back-test. Reads no store.
+"""Stored payments judged again, with velocities as they were at the time of each, for a back-test. Reads no store.
 
 Only what the longest window of an attribute still needs is held, so memory grows with a window and not with the stream.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
+from tollgate.catalog import card_checks
 from tollgate.catalog.risk_rows import TOTALS, Attribute
-from tollgate.payments.risk import CompiledRules, Facts
+from tollgate.payments.payment import Outcome, Payment
+from tollgate.payments.risk import (
+    CompiledRules,
+    Facts,
+    RiskFinding,
+    RiskOutcome,
+    Rule,
+    RuleMode,
+    evaluate,
+    evaluate_answers,
+)
 from tollgate.payments.velocities import Sighting, Velocities, Velocity, begin_window
 from tollgate.values import MINUTE, Instant
 
 _Sums = dict[str, Velocity]
+
+_ANSWERED = frozenset({Outcome.APPROVED, Outcome.REFUSED})
+"""The outcomes of payments that are judged by the acquirer's answers too."""
+
+
+def assume_active(rules: Sequence[Rule]) -> list[Rule]:
+    """Returns the rules that are not off, as if none were in shadow."""
+    found = [rule for rule in rules if rule.mode is not RuleMode.OFF]
+    return [msgspec.structs.replace(rule, mode=RuleMode.ACTIVE) for rule in found]
+
+
+def evaluate_payment(rules: CompiledRules, facts: Facts, velocities: Velocities, payment: Payment) -> RiskFinding:
+    """Judges a stored payment as before it was sent, and then by the acquirer's answers, if it would have been sent."""
+    finding = evaluate(rules, facts, velocities)
+    if payment.outcome not in _ANSWERED or finding.outcome is RiskOutcome.REFUSE:
+        return finding
+    avs, cvv = (payment.details.get(name, "") for name in card_checks.MEMBERS)
+    return evaluate_answers(rules, finding, avs, cvv) or finding
 
 
 class _Seen:

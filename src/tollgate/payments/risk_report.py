@@ -8,16 +8,19 @@ from enum import StrEnum
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.payments.following import Action
 from tollgate.payments.payment import Payment, State
 from tollgate.payments.risk import RiskFinding, RiskOutcome
 
 
 class Fate(StrEnum):
-    """What became of a payment; a refunded or charged back one is also approved."""
+    """The ends of payments; one that was refunded or charged back is also approved."""
 
     APPROVED = "approved"
+    """The acquirer approved it, and nobody refused it after that; it may still be under review."""
     DECLINED = "declined"
+    """The acquirer or a rule declined it, or its review was rejected."""
     REFUNDED = "refunded"
     CHARGED_BACK = "charged_back"
     OPEN = "open"
@@ -37,10 +40,15 @@ _GIVEN_BACK = {
 
 def list_fates(first: Payment, followed: Iterable[Payment] = ()) -> dict[Fate, int]:
     """Returns each fate of the first payment of a chain with its amount in hundredths."""
-    fates = {_STATES.get(first.state, Fate.OPEN): first.money.hundredths}
+    fate = Fate.DECLINED if first.result_code == codes.REVIEW_REJECTED else _STATES.get(first.state, Fate.OPEN)
+    is_declined = fate is Fate.DECLINED
+    fates = {fate: first.money.hundredths}
     for payment in followed:
         if payment.state is State.APPROVED and payment.action in _GIVEN_BACK:
             fate, sign = _GIVEN_BACK[payment.action]
+            if is_declined and fate is Fate.REFUNDED:
+                # The refusal gave the money back, and no merchant decided so.
+                continue
             fates[fate] = fates.get(fate, 0) + sign * payment.money.hundredths
     return {fate: amount for fate, amount in fates.items() if amount or fate in (*_STATES.values(), Fate.OPEN)}
 
@@ -62,12 +70,20 @@ class Report(msgspec.Struct):
     payments: Tally = msgspec.field(default_factory=Tally)
     """All payments that were judged."""
     outcomes: dict[RiskOutcome, Tally] = {}
-    """By the outcome of all rules together."""
+    """The payments by the outcome of all rules together."""
+    changes: dict[tuple[RiskOutcome, RiskOutcome], Tally] = {}
+    """The payments by the outcome that was written with them and the outcome of the trial, where these differ."""
     rules: dict[str, Tally] = {}
-    """By the id of each rule that was hit."""
+    """The payments by the id of each rule that they hit."""
+    noted: dict[str, Tally] = {}
+    """The payments by the id of each rule that they hit when they were made, in the version and mode it had then."""
 
-    def add(self, finding: RiskFinding, fates: dict[Fate, int], currency: str) -> None:
+    def add(self, payment: Payment, finding: RiskFinding, fates: dict[Fate, int]) -> None:
+        currency, before = payment.money.currency, payment.risk or RiskFinding()
         self.payments.add(fates, currency)
         self.outcomes.setdefault(finding.outcome, Tally()).add(fates, currency)
-        for rule_id in {hit.rule_id for hit in finding.hits}:
-            self.rules.setdefault(rule_id, Tally()).add(fates, currency)
+        if before.outcome is not finding.outcome:
+            self.changes.setdefault((before.outcome, finding.outcome), Tally()).add(fates, currency)
+        for tallies, said in ((self.rules, finding), (self.noted, before)):
+            for rule_id in {hit.rule_id for hit in said.hits}:
+                tallies.setdefault(rule_id, Tally()).add(fates, currency)

@@ -18,6 +18,7 @@ from tollgate.payments.registration import (
     make_event_id,
     make_token_job_id,
 )
+from tollgate.store import hot
 from tollgate.store.codec import LIMIT, ONE, UNREADABLE, ZERO, Codec, bind, encode_json
 from tollgate.store.database import Database
 from tollgate.store.events import EVENTS, Event, append_event_writes
@@ -70,6 +71,21 @@ _outlived = Statement(
         sa.or_(_is_active, registrations.c.made_by.is_(None)),
     )
     .order_by(registrations.c.keep_until)
+    .limit(LIMIT)
+)
+_is_alone = sa.and_(
+    registrations.c.merchant_id == bind("of", registrations.c.merchant_id), registrations.c.made_by.is_(None)
+)
+_newest_alone = Statement(sa.select(sa.func.max(registrations.c.created_at)).where(_is_alone))
+_alone = Statement(
+    sa.select(*REGISTRATIONS.columns, registrations.c.sealed_account)
+    .where(
+        _is_alone,
+        sa.tuple_(registrations.c.created_at, registrations.c.id)
+        > sa.tuple_(sa.bindparam("at", type_=WHOLE), sa.bindparam("after", type_=TEXT)),
+        registrations.c.created_at < sa.bindparam("end", type_=WHOLE),
+    )
+    .order_by(registrations.c.created_at, registrations.c.id)
     .limit(LIMIT)
 )
 _change = REGISTRATIONS.update(
@@ -249,13 +265,34 @@ async def list_outlived(db: Database, now: Instant, limit: int) -> list[Registra
     Those that their payments decide about are left out. One that cannot be read is left to an audit, and keeps no
     other from being erased.
     """
-    found = []
-    for row in await db.fetch(_outlived, {"now": now, "limit": limit}):
-        try:
-            found.append(REGISTRATIONS.decode(row))
-        except UNREADABLE:
-            _log.exception("a registration cannot be read", extra={"registration": row[REGISTRATIONS.at["id"]]})
-    return found
+    rows = await db.fetch(_outlived, {"now": now, "limit": limit})
+    return [found for row in rows if (found := _read_if_sound(row)) is not None]
+
+
+def _read_if_sound(row: hot.Row) -> Registration | None:
+    try:
+        return REGISTRATIONS.decode(row)
+    except UNREADABLE:
+        _log.exception("a registration cannot be read", extra={"registration": row[REGISTRATIONS.at["id"]]})
+        return None
+
+
+async def find_newest_time_alone(db: Database, merchant_id: MerchantId) -> Instant | None:
+    """Finds the time of the newest registration that no payment made."""
+    row = await db.fetch_one(_newest_alone, {"of_merchant_id": merchant_id})
+    return None if row is None else row[0]
+
+
+async def list_alone(
+    db: Database, merchant_id: MerchantId, after: tuple[Instant, str], end: Instant, limit: int
+) -> list[tuple[Registration, bytes | None]]:
+    """Lists registrations that no payment made, in the order of their time, each with its sealed account.
+
+    Unreadable ones are left out.
+    """
+    params = {"of_merchant_id": merchant_id, "at": after[0], "after": after[1], "end": end, "limit": limit}
+    rows = await db.fetch(_alone, params)
+    return [(found, row[-1]) for row in rows if (found := _read_if_sound(row)) is not None]
 
 
 async def list_sealed_registrations(

@@ -7,9 +7,10 @@ import asyncio
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sighting_history import write_history
-from tollgate.operations import risk
+from tollgate.operations import registration_history, risk
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Channel
+from tollgate.store import registrations
 from tollgate.store import risk as store
 from tollgate.store.database import StoreFault
 from tollgate.values import HOUR, SECOND, MerchantId
@@ -45,13 +46,24 @@ async def write_noted(app: App) -> None:
 
 
 async def derive_recent(app: App) -> None:
-    """Writes the sightings of the newest payments that a killed process did not write; those that are there stay.
+    """Writes the sightings of the newest payments and registrations that a killed process did not write.
+
+    Those that are there stay.
 
     A host does so before it takes the first payment, so that no payment is judged without them.
     """
     for merchant in app.merchants.list_merchants():
         for channel in app.merchants.list_channels(merchant.id):
             await _derive_of_channel(app, channel)
+        newest = await registrations.find_newest_time_alone(app.database, merchant.id)
+        if newest is not None:
+            await registration_history.write_sightings(
+                app,
+                merchant.id,
+                app.merchants.get_counted(merchant.id).keys(),
+                newest - LIMITS.sightings_gap,
+                newest + 1,
+            )
 
 
 async def _derive_of_channel(app: App, channel: Channel) -> None:

@@ -11,11 +11,12 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.contract.risk_rules import read_rule
 from tollgate.flows.pay import pay
 from tollgate.flows.sighting_history import write_history
-from tollgate.flows.try_rules import assume_active, try_rules
+from tollgate.flows.try_rules import try_rules
 from tollgate.operations.app import App, Call
 from tollgate.operations.risk_rules import add_rule, change_rule
 from tollgate.payments.payment import Payment
 from tollgate.payments.risk import RiskOutcome
+from tollgate.payments.risk_replay import assume_active
 from tollgate.payments.risk_report import Fate
 from tollgate.store.payments import find_payment
 from tollgate.values import DAY, HOUR, FixedClock, PaymentId
