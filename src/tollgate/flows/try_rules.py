@@ -52,7 +52,7 @@ class _Replay:
         """The time before the first payment from which others count for it."""
 
     async def judge(self, payment: Payment, account: Instrument | None) -> RiskFinding:
-        """Judges the next payment as the gateway would have done, first before it was sent and then by its answers."""
+        """Judges the next payment as the gateway would have done before it was sent."""
         subject, rules = risk.make_subject(payment, account), self._rules[payment.channel_id]
         person = read_person(subject.echo, subject.card)
         values, others = risk.make_values(self._app, subject, person, self.needed)
@@ -82,8 +82,9 @@ async def judge_history(
     Payments before them are read too, as far back as the longest window reaches.
     """
     replay = _Replay(app, merchant_id, rules)
-    async for page in payment_history.read_payments(app, merchant_id, begins_at - replay.history, ends_at):
-        judged = [payment for payment in page if risk.is_judged(payment)]
+    channels = app.merchants.list_channels(merchant_id)
+    async for page in payment_history.read_payments(app, channels, begins_at - replay.history, ends_at):
+        judged = [payment for payment in page if payment.is_charge]
         accounts = await risk.open_accounts(app, judged, replay.needed)
         found = [Judged(each, await replay.judge(each, accounts.get(each.id))) for each in judged]
         yield [each for each in found if each.payment.created_at >= begins_at]

@@ -109,6 +109,11 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
         return self.completed_at if self.risk is None else self.risk.decided_at or self.completed_at
 
     @property
+    def is_charge(self) -> bool:
+        """Tells whether it is an initial payment that takes money, which routing and risk rules are about."""
+        return self.chain_id is None and NATURES[self.payment_type] is Nature.TAKES
+
+    @property
     def is_decided(self) -> bool:
         """Tells whether its result is known and only has to be written."""
         return self.state is State.STARTED and self.result_code != ""
