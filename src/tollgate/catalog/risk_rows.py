@@ -57,6 +57,9 @@ REGISTERED: Mapping[Attribute, Attribute] = {
 }
 """The values of a registration, and the attribute that has the same value in a payment."""
 
+REGISTERING = frozenset({*REGISTERED, *PAIRS})
+"""The attributes that are seen in a registration without a payment."""
+
 TOTALS = frozenset({Attribute.CHANNEL, Attribute.ACCOUNT})
 """The attributes that all payments share: they are added up by the minute, because there are too many to read."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
-from tollgate.catalog.risk_rows import PAIRS, REGISTERED, TOTALS, Attribute
+from tollgate.catalog.risk_rows import PAIRS, REGISTERED, REGISTERING, TOTALS, Attribute
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
@@ -27,8 +27,6 @@ from tollgate.vault import sealing, signing
 _CARD_BASED = frozenset(
     {Attribute.CARD, Attribute.PAYMENT, *WRONG_TRIES, *[each for each, pair in PAIRS.items() if Attribute.CARD in pair]}
 )
-_REGISTERING = frozenset({*REGISTERED, *PAIRS})
-"""The attributes that are seen in a registration without a payment."""
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,7 +117,7 @@ async def evaluate_registration(
     """Judges an account that is registered without a payment: by the lists, and by the rules that count registrations
     and what came with a card. It counts for others as a payment does."""
     rules = app.merchants.get_risk_rules(channel).registering
-    counted = app.merchants.get_counted(channel.merchant_id).keys() & _REGISTERING
+    counted = app.merchants.get_counted(channel.merchant_id).keys() & REGISTERING
     now = app.clock.now()
     if rules is None or (rules.is_idle and not counted):
         return Judgement(now)

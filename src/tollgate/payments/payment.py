@@ -260,7 +260,7 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.DUPLICATE_REQUEST),
     # Nor does anybody get a changed checkout for its old price.
     (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SESSION_EXPIRED),
-    # What the rules of risk refuse after the acquirer's answer goes back, under the code of the rule.
+    # What the risk rules refuse after the acquirer's answer goes back, under the code of the rule.
     (Nature.TAKES, Outcome.REFUSED): Move(State.DECLINED, RecoveryTask.REVERSE),
     # The provider may approve until it is told: the reversal cancels the session, or gives back what it took.
     (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SHOPPER_CANCELLED),

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, REGISTERED, TOTALS, Attribute
+from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, REGISTERING, TOTALS, Attribute
 from tollgate.payments.velocities import Velocities
 from tollgate.values import Instant, MerchantId, Money
 
@@ -234,7 +234,7 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
 
 
 def _select_registering(rules: CompiledRules) -> CompiledRules:
-    own = frozenset({*REGISTERED, *PAIRS}) & rules.attributes
+    own = REGISTERING & rules.attributes
     return msgspec.structs.replace(
         rules,
         groups=tuple(group for group in rules.groups if group.attribute in own),
