@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
 from tollgate.payments import risk_replay
 from tollgate.payments.accounts import Instrument
+from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Outcome, Payment
 from tollgate.payments.risk import CompiledRules, Entry, Facts, RiskFinding, Rule, compile_rules, evaluate_answers
 from tollgate.payments.risk_replay import Past
@@ -217,8 +218,8 @@ def count_completed_only(patch: pytest.MonkeyPatch) -> None:
     """Sees payments in the order of their results, so that those in flight do not count."""
     right = payment_history.read_payments
 
-    async def read(app: App, merchant_id: MerchantId, begin: Instant, end: Instant) -> AsyncIterator[list[Payment]]:
-        async for page in right(app, merchant_id, begin, end):
+    async def read(app: App, channels: Iterable[Channel], begin: Instant, end: Instant) -> AsyncIterator[list[Payment]]:
+        async for page in right(app, channels, begin, end):
             yield sorted(page, key=lambda payment: payment.completed_at or 0)
 
     patch.setattr(payment_history, "read_payments", read)

@@ -15,6 +15,8 @@ from tollgate.catalog.declines import DECLINES
 from tollgate.catalog.result_rows import ROWS_BY_GROUP
 from tollgate.catalog.result_rows.row import Origin
 from tollgate.catalog.results import CAUSES, RESULTS
+from tollgate.contract.risk_rules import read_rule
+from tollgate.values import Instant, MerchantId
 
 CODE = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}")
 
@@ -112,9 +114,23 @@ def test_a_code_that_the_source_answers_is_marked_with_its_origin() -> None:
 
 
 def test_a_code_that_is_marked_as_answered_is_named_in_the_source() -> None:
-    marked = {code for code, cause in CAUSES.items() if cause.origin.is_answered}
+    marked = {code for code, cause in CAUSES.items() if cause.origin in (Origin.GATEWAY, Origin.PARTNER)}
 
     assert marked - find_origins().keys() == set(), "mend the cause in catalog/result_rows and run make docs"
+
+
+def test_a_rule_may_have_every_code_that_only_a_rule_answers() -> None:
+    named = [code for code, cause in CAUSES.items() if cause.origin is Origin.NAMED]
+    refused = [code for code in named if read_code(code) != code]
+
+    assert named
+    assert refused == []
+
+
+def read_code(code: str) -> str:
+    """Reads a refusing rule with this code and returns the code that the rule got."""
+    sent = {"kind": "proxy", "outcome": "refuse", "code": code}
+    return read_rule(sent, merchant_id=MerchantId(""), rule_id="", version=1, by="", now=Instant(0)).code
 
 
 def test_a_code_that_another_one_replaces_names_one_that_is_answered() -> None:

@@ -39,7 +39,6 @@ COUNTERS: Mapping[str, DeclineCounter] = MappingProxyType(
         )
     }
 )
-REFUSING = tuple(row for row in COUNTERS.values() if row.code)
 SERVER = "s"
 """The beginning of the keys of a merchant's servers, which are never counted."""
 

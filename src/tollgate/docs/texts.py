@@ -46,11 +46,16 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Follow payments": (
         "docs/webhooks.md",
         "docs/declines.md",
-        "docs/reviews.md",
         "docs/shopper-never-returns.md",
-        "docs/risk.md",
         "docs/reports.md",
         "docs/back-office.md",
+    ),
+    "Route and judge payments": (
+        "docs/dispatching.md",
+        "docs/routing.md",
+        "docs/risk.md",
+        "docs/reviews.md",
+        "docs/card-testing.md",
     ),
     "Go live": ("docs/going-live.md", "docs/saq.md"),
     "Reference": (
@@ -69,10 +74,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Run a host": (
         "docs/configuration.md",
         "docs/operations.md",
-        "docs/card-testing.md",
-        "docs/dispatching.md",
         "docs/connectors.md",
-        "docs/routing.md",
         "docs/iso8583.md",
         "docs/stripe-api.md",
         "docs/pci.md",

@@ -1,6 +1,6 @@
 """The decision of a review: the payment is accepted, or its money goes back.
 
-Whether a payment is reviewed is decided by the rules of risk when it is completed.
+Whether a payment is reviewed is decided by the risk rules when it is completed.
 """
 
 import logging

@@ -45,7 +45,8 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
     if missing and end <= now:
         due = {attribute for attribute, since in missing.items() if since == end}
         begin = max(end - DAY, min(now - covered[each].window_s * SECOND for each in due))
-        async for page in payment_history.read_payments(app, merchant_id, begin, end):
+        channels = app.merchants.list_channels(merchant_id)
+        async for page in payment_history.read_payments(app, channels, begin, end):
             rows = await risk.derive_rows(app, page, due)
             if rows:
                 await store.write_sightings(app.database, rows)

@@ -98,8 +98,9 @@ async def evaluate_history(
     Payments before them are read too, as far back as the longest window reaches.
     """
     replay = _Replay(app, merchant_id, rules, begins_at, ends_at)
-    async for page in payment_history.read_payments(app, merchant_id, replay.begins_at, ends_at):
-        judged = [payment for payment in page if risk.is_judged(payment)]
+    channels = app.merchants.list_channels(merchant_id)
+    async for page in payment_history.read_payments(app, channels, replay.begins_at, ends_at):
+        judged = [payment for payment in page if payment.is_charge]
         accounts = await risk.open_accounts(app, judged, replay.needed)
         found = [Judged(each, await replay.evaluate_next(each, accounts.get(each.id))) for each in judged]
         yield [each for each in found if each.payment.created_at >= begins_at]

@@ -16,11 +16,6 @@ async def find_ip_place(app: App, ip: str | None) -> IpPlace | None:
     return await app.countries.find_ip_place(app.database, ip) if ip else None
 
 
-async def find_ip_country(app: App, ip: str | None) -> str | None:
-    place = await find_ip_place(app, ip)
-    return place.country or None if place else None
-
-
 async def find_bin_country(app: App, digits: str | None) -> str | None:
     """Finds the country of the issuer by the first digits of a card, of which 6 or 8 are used."""
     return await app.countries.find_bin_country(app.database, digits) if digits else None

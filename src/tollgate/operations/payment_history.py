@@ -1,10 +1,10 @@
-"""The stored payments of a merchant in the order in which they were made, read page by page.
+"""The stored payments of channels in the order in which they were made, read page by page.
 
 What is done with them is decided by the caller; nothing is written.
 """
 
 import heapq
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.operations import signing
@@ -13,18 +13,18 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Place, Search
 from tollgate.store import reports
-from tollgate.values import Instant, MerchantId
+from tollgate.values import Instant
 
 
 async def read_payments(
-    app: App, merchant_id: MerchantId, begins_at: Instant, ends_at: Instant
+    app: App, channels: Iterable[Channel], begins_at: Instant, ends_at: Instant
 ) -> AsyncIterator[list[Payment]]:
-    """Yields the payments of all channels by their time, a page at a time; a tampered or unreadable one is left out.
+    """Yields the payments of channels by their time, a page at a time; a tampered or unreadable one is left out.
 
     Each channel has an index by time, so a page of each is held in memory, and no statement sorts.
     """
     wanted = Search(begins_at=begins_at, ends_at=ends_at)
-    streams = [_read_channel(app, channel, wanted) for channel in app.merchants.list_channels(merchant_id)]
+    streams = [_read_channel(app, channel, wanted) for channel in channels]
     heads: list[tuple[Instant, str, int, Payment]] = []
 
     async def advance(number: int) -> None:

@@ -61,8 +61,7 @@ class Judgement(msgspec.Struct, frozen=True):
     @property
     def refusal(self) -> str | None:
         """The result code of a refusal."""
-        is_refused = self.finding is not None and self.finding.outcome is RiskOutcome.REFUSE
-        return self.finding.code if self.finding is not None and is_refused else None
+        return self.finding.code if self.finding is not None and self.finding.outcome is RiskOutcome.REFUSE else None
 
     @property
     def demands_step_up(self) -> bool:
@@ -193,10 +192,9 @@ async def make_facts(
     values: Mapping[Attribute, bytes],
     others: Mapping[Attribute, bytes],
 ) -> Facts:
-    digits = subject.card.bin if subject.card else ""
     bin_country, ip_country, is_proxy = "", "", False
     if rules.needs_places:
-        bin_country = await geography.find_bin_country(app, digits) or ""
+        bin_country = await geography.find_bin_country(app, subject.card.bin if subject.card else None) or ""
         place = await geography.find_ip_place(app, person.values.get(Attribute.IP))
         ip_country, is_proxy = (place.country, place.is_proxy) if place else ("", False)
     listed = [(attribute, values[attribute]) for attribute in rules.listed if attribute in values]
@@ -206,12 +204,7 @@ async def make_facts(
         listed += [(country, hash_value(subject.merchant_id, country, each, app.keyring)) for each in sorted(countries)]
     return Facts(
         at=subject.at,
-        payment_id=subject.payment_id,
-        channel_id=subject.channel_id,
         money=subject.money,
-        payment_type=subject.payment_type,
-        brand=subject.brand,
-        bin=digits,
         bin_country=bin_country,
         billing_country=person.billing_country,
         ip_country=ip_country,
@@ -273,11 +266,6 @@ def make_subject(payment: Payment, account: Instrument | None) -> Subject:
     )
 
 
-def is_judged(payment: Payment) -> bool:
-    """Tells whether a stored payment is one that rules judge and count."""
-    return payment.chain_id is None and NATURES[payment.payment_type] is Nature.TAKES
-
-
 async def open_accounts(app: App, some: Sequence[Payment], wanted: Set[Attribute]) -> dict[str, Instrument]:
     """Opens the accounts of payments of one merchant by their ids, if a wanted attribute needs them; those that
     are wiped or cannot be opened are left out."""
@@ -296,7 +284,7 @@ async def open_accounts(app: App, some: Sequence[Payment], wanted: Set[Attribute
 
 async def derive_rows(app: App, some: Sequence[Payment], counted: Set[Attribute]) -> list[SightingRow]:
     """Returns the sightings of stored payments of one merchant, with the accounts that are not wiped."""
-    judged = [payment for payment in some if is_judged(payment)]
+    judged = [payment for payment in some if payment.is_charge]
     accounts = await open_accounts(app, judged, counted)
     rows: list[SightingRow] = []
     for payment in judged:

@@ -8,18 +8,17 @@ import msgspec
 from tollgate.catalog import card_checks, codes, results
 from tollgate.operations.app import App
 from tollgate.payments import reviews
-from tollgate.payments.payment import NATURES, Nature, Outcome, Payment, Verdict
+from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.payments.risk import RiskFinding, RiskOutcome, evaluate_answers
 from tollgate.store.reviews import find_review
 
 
 def choose_verdict(app: App, started: Payment, verdict: Verdict) -> Verdict:
-    """Returns the verdict as the rules of risk leave it: refused, approved with a review, or as it is.
+    """Returns the verdict as the risk rules leave it: refused, approved with a review, or as it is.
 
     Every approval of a charge passes here, whoever completes it.
     """
-    is_charge = started.chain_id is None and NATURES[started.payment_type] is Nature.TAKES
-    if verdict.outcome is not Outcome.APPROVED or not is_charge:
+    if verdict.outcome is not Outcome.APPROVED or not started.is_charge:
         return verdict
     channel = app.merchants.find_channel(started.channel_id)
     rules = None if channel is None else app.merchants.get_risk_rules(channel)

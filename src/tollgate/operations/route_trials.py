@@ -13,7 +13,7 @@ from tollgate.catalog.results import CAUSES
 from tollgate.operations.success_rates import SuccessRates, list_buckets
 from tollgate.payments import routing
 from tollgate.payments.merchants import AcquirerTerms, RoutingTerms
-from tollgate.payments.payment import NATURES, Nature, Outcome, Payment
+from tollgate.payments.payment import Outcome, Payment
 
 _APPROVED = frozenset({Outcome.APPROVED, Outcome.LATE, Outcome.STALE, Outcome.REFUSED})
 _EXPECTED_TRIES = 1_000_000
@@ -48,7 +48,7 @@ class Trial(msgspec.Struct, frozen=True):
 
 def is_routed(payment: Payment) -> bool:
     """Tells whether a payment was sent to an acquirer account that decided it, or stayed silent."""
-    if payment.chain_id is not None or NATURES[payment.payment_type] is not Nature.TAKES:
+    if not payment.is_charge:
         return False
     cause = CAUSES.get(payment.result_code)
     is_partners = cause is not None and cause.origin is Origin.PARTNER

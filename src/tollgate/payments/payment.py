@@ -109,6 +109,11 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
         return self.completed_at if self.risk is None else self.risk.decided_at or self.completed_at
 
     @property
+    def is_charge(self) -> bool:
+        """Tells whether it is an initial payment that takes money, which routing and risk rules are about."""
+        return self.chain_id is None and NATURES[self.payment_type] is Nature.TAKES
+
+    @property
     def is_decided(self) -> bool:
         """Tells whether its result is known and only has to be written."""
         return self.state is State.STARTED and self.result_code != ""
@@ -255,7 +260,7 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.DUPLICATE_REQUEST),
     # Nor does anybody get a changed checkout for its old price.
     (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SESSION_EXPIRED),
-    # What the rules of risk refuse after the acquirer's answer goes back, under the code of the rule.
+    # What the risk rules refuse after the acquirer's answer goes back, under the code of the rule.
     (Nature.TAKES, Outcome.REFUSED): Move(State.DECLINED, RecoveryTask.REVERSE),
     # The provider may approve until it is told: the reversal cancels the session, or gives back what it took.
     (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SHOPPER_CANCELLED),

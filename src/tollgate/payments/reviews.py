@@ -6,7 +6,7 @@ import msgspec
 
 from tollgate.catalog import codes, results
 from tollgate.payments.following import GIVES_BACK
-from tollgate.payments.payment import NATURES, Nature, Payment, State
+from tollgate.payments.payment import Payment, State
 from tollgate.payments.risk import RiskFinding
 from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
 
@@ -44,12 +44,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 def awaits_decision(payment: Payment) -> bool:
     """Tells whether the result of a payment asks for a review; one that was closed without a decision says so too."""
-    return (
-        payment.state is State.APPROVED
-        and payment.chain_id is None
-        and NATURES[payment.payment_type] is Nature.TAKES
-        and results.awaits_decision(payment.result_code)
-    )
+    return payment.state is State.APPROVED and payment.is_charge and results.awaits_decision(payment.result_code)
 
 
 def is_decided(payment: Payment) -> bool:

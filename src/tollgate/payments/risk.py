@@ -123,12 +123,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known about a payment before it is sent; the values are keyed hashes."""
 
     at: Instant
-    payment_id: str
-    channel_id: str
     money: Money
-    payment_type: str
-    brand: str = ""
-    bin: str = ""
     bin_country: str = ""
     billing_country: str = ""
     ip_country: str = ""
@@ -142,12 +137,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """The other value of each pair."""
     listed: tuple[tuple[Attribute, bytes], ...] = ()
     """The values as the lists name them."""
-    avs: str = ""
-    cvv: str = ""
-    """The answers of the acquirer, which are known after an approval."""
 
 
-class _Ladder(msgspec.Struct, frozen=True):
+class _ByLimit(msgspec.Struct, frozen=True):
     """Rules that differ in their limit only, the lowest first: a value hits all whose limit it exceeds."""
 
     limits: tuple[int, ...]
@@ -158,20 +150,21 @@ class _Ladder(msgspec.Struct, frozen=True):
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """The rules that ask the same of the same attribute, by window and currency."""
+    """The rules that ask the same of the same attribute."""
 
     kind: str
     attribute: Attribute
     least: int
     """The lowest limit: without an earlier payment, nothing above it means no hit whatever the window is."""
-    ladders: tuple[tuple[int, str, _Ladder], ...]
+    parts: tuple[tuple[int, str, _ByLimit], ...]
+    """The rules by window and currency."""
 
 
 class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a channel that are not off, grouped so that many alike cost as much as one."""
 
     groups: tuple[_Group, ...] = ()
-    amounts: Mapping[str, _Ladder] = {}
+    amounts: Mapping[str, _ByLimit] = {}
     plain: tuple[Rule, ...] = ()
     """Rules that look at the facts only."""
     scores: tuple[Rule, ...] = ()
@@ -198,7 +191,6 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
         return not (self.groups or self.amounts or self.plain or self.block or self.allow)
 
 
-NO_RULES = CompiledRules()
 _BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
 _ANSWERS = ("avs", "cvv")
 _COUNTS_ITSELF = ("count", "distinct")
@@ -218,7 +210,7 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
     compiled = CompiledRules(
         groups=groups,
         amounts={
-            currency: _make_ladder([r for r in found if r.kind == "amount" and r.terms.currency == currency])
+            currency: _order_by_limit([r for r in found if r.kind == "amount" and r.terms.currency == currency])
             for currency in {rule.terms.currency for rule in found if rule.kind == "amount"}
         },
         plain=tuple(rule for rule in found if rule.kind in _PLAIN),
@@ -230,7 +222,7 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
             (group.attribute, window_s, currency)
             for group in groups
             if group.attribute in TOTALS
-            for window_s, currency, _ in group.ladders
+            for window_s, currency, _ in group.parts
         ),
         block={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.BLOCK},
         allow={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.ALLOW},
@@ -259,16 +251,16 @@ def _make_groups(rules: Iterable[Rule]) -> Iterable[_Group]:
     for rule in rules:
         terms = rule.terms
         if terms.attribute is not None:
-            alike = found.setdefault((rule.kind, terms.attribute), {})
-            alike.setdefault((terms.window_s, terms.currency), []).append(rule)
-    for (kind, attribute), alike in found.items():
-        ladders = tuple((*key, _make_ladder(some)) for key, some in alike.items())
-        yield _Group(kind, attribute, min(ladder.limits[0] for *_, ladder in ladders), ladders)
+            by_window = found.setdefault((rule.kind, terms.attribute), {})
+            by_window.setdefault((terms.window_s, terms.currency), []).append(rule)
+    for (kind, attribute), by_window in found.items():
+        parts = tuple((*key, _order_by_limit(some)) for key, some in by_window.items())
+        yield _Group(kind, attribute, min(alike.limits[0] for *_, alike in parts), parts)
 
 
-def _make_ladder(rules: Sequence[Rule]) -> _Ladder:
+def _order_by_limit(rules: Sequence[Rule]) -> _ByLimit:
     ordered = sorted(rules, key=_get_limit)
-    return _Ladder(tuple(_get_limit(rule) for rule in ordered), tuple(ordered))
+    return _ByLimit(tuple(_get_limit(rule) for rule in ordered), tuple(ordered))
 
 
 def _get_limit(rule: Rule) -> int:
@@ -287,8 +279,8 @@ def evaluate(rules: CompiledRules, facts: Facts, velocities: Velocities) -> Risk
     blocked = _find_entry(rules.block, facts)
     is_allowed = blocked is None and _find_entry(rules.allow, facts) is not None
     hit = [rule for group in rules.groups for rule in _list_hit(group, facts, velocities)]
-    if (ladder := rules.amounts.get(facts.money.currency)) is not None:
-        hit += ladder.list_exceeded(facts.money.hundredths)
+    if (alike := rules.amounts.get(facts.money.currency)) is not None:
+        hit += alike.list_exceeded(facts.money.hundredths)
     hit += [rule for rule in rules.plain if _PLAIN[rule.kind](rule.terms, facts)]
     finding = _conclude(rules, RiskFinding(), hit, is_allowed=is_allowed)
     if blocked is None:
@@ -320,9 +312,9 @@ def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]
     if group.kind == "first_time":
         return [
             rule
-            for window_s, of, ladder in group.ladders
-            if of == currency and own > ladder.limits[0] and not velocities.count(attribute, window_s)
-            for rule in ladder.list_exceeded(own)
+            for window_s, of, alike in group.parts
+            if of == currency and own > alike.limits[0] and not velocities.count(attribute, window_s)
+            for rule in alike.list_exceeded(own)
         ]
     if group.kind == "volume":
         # In no window, and in no currency, there is more than in all of them.
@@ -332,10 +324,10 @@ def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]
     if most <= group.least and attribute not in TOTALS:
         return []
     hit: list[Rule] = []
-    for window_s, of, ladder in group.ladders:
+    for window_s, of, alike in group.parts:
         if of and of != currency:
             continue
-        hit += ladder.list_exceeded(_measure(group, facts, velocities, window_s))
+        hit += alike.list_exceeded(_measure(group, facts, velocities, window_s))
     return hit
 
 

@@ -10,13 +10,11 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
-from tollgate.payments.payment import Payment
 from tollgate.payments.risk import Entry, Rule
 from tollgate.payments.velocities import Sighting, Velocity
 from tollgate.store.codec import LIMIT, Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.merchants import change_merchants
-from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import payments, risk_entries, risk_rules, risk_sightings
 from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import Instant, MerchantId
@@ -277,26 +275,8 @@ _is_of_channel = sa.and_(
     payments.c.merchant_id == bind("of", payments.c.merchant_id),
 )
 _newest_payment = Statement(sa.select(sa.func.max(payments.c.created_at)).where(_is_of_channel))
-_payments_after = Statement(
-    PAYMENTS.select(
-        _is_of_channel,
-        sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(sa.bindparam("at"), sa.bindparam("after")),
-        payments.c.created_at < sa.bindparam("end"),
-    )
-    .order_by(payments.c.created_at, payments.c.id)
-    .limit(LIMIT)
-)
 
 
 async def find_newest_time(db: Database, merchant_id: MerchantId, channel_id: str) -> Instant | None:
     row = await db.fetch_one(_newest_payment, {"of_channel_id": channel_id, "of_merchant_id": merchant_id})
     return None if row is None else row[0]
-
-
-async def list_payments_after(
-    db: Database, merchant_id: MerchantId, channel_id: str, after: tuple[Instant, str], end: Instant, limit: int
-) -> list[Payment]:
-    """Lists payments of a channel in the order of their time, after one of them; unreadable ones are left out."""
-    params = {"of_channel_id": channel_id, "of_merchant_id": merchant_id, "at": after[0], "after": after[1]}
-    rows = await db.fetch(_payments_after, {**params, "end": end, "limit": limit})
-    return [payment for row in rows if (payment := read_if_sound(row)) is not None]

@@ -7,7 +7,7 @@ import asyncio
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sighting_history import write_history
-from tollgate.operations import registration_history, risk
+from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Channel
 from tollgate.store import registrations
@@ -71,17 +71,11 @@ async def _derive_of_channel(app: App, channel: Channel) -> None:
     newest = await store.find_newest_time(app.database, channel.merchant_id, channel.id) if counted else None
     if newest is None:
         return
-    after, end = (newest - LIMITS.sightings_gap, ""), newest + 1
-    while True:
-        some = await store.list_payments_after(
-            app.database, channel.merchant_id, channel.id, after, end, LIMITS.sightings_batch
-        )
-        if not some:
-            return
-        rows = await risk.derive_rows(app, some, counted.keys())
+    begin = newest - LIMITS.sightings_gap
+    async for page in payment_history.read_payments(app, [channel], begin, newest + 1):
+        rows = await risk.derive_rows(app, page, counted.keys())
         if rows:
             await store.write_sightings(app.database, rows)
-        after = some[-1].created_at, some[-1].id
 
 
 async def keep_history(app: App) -> int:

@@ -47,10 +47,7 @@ def make_rule(kind: str, mode: RuleMode = RuleMode.ACTIVE, **changes: Any) -> Ru
 def make_facts(**changes: Any) -> Facts:
     facts: dict[str, Any] = {
         "at": AT,
-        "payment_id": "p",
-        "channel_id": "c",
         "money": Money(1000, "EUR"),
-        "payment_type": "DB",
         "values": {Attribute.CARD: CARD, Attribute.EMAIL: EMAIL},
     }
     return Facts(**facts | changes)

@@ -189,11 +189,11 @@ VELOCITY = join_causes(
     Row("800.120.402", "This payment is under way: wait for its outcome."),
     Cause(Origin.GATEWAY, "a risk rule of the kind `duplicate`"),
     Row("800.130.100", "merchantTransactionId was used before, and this channel wants it unique."),
-    Cause(Origin.LATER, "routing rules"),
-    Row("800.160.100", "No route: the shopper's details fit none of the channel's rules."),
-    Row("800.160.110", "No route: the payment's details fit none of the channel's rules."),
-    Row("800.160.120", "No route: the recurring details fit none of the channel's rules."),
-    Row("800.160.130", "No route: the amount fits none of the channel's rules."),
+    Cause(Origin.NAMED, "what fits no dispatch row is refused with `600.200.201`, `600.200.202` or `600.200.500`"),
+    Row("800.160.100", "Dispatching: the shopper's details do not fit."),
+    Row("800.160.110", "Dispatching: the payment's details do not fit."),
+    Row("800.160.120", "Dispatching: the details of the series do not fit."),
+    Row("800.160.130", "Dispatching: the amount does not fit."),
 )
 
 ISSUER_ADVICE = join_causes(

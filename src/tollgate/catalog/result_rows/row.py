@@ -13,13 +13,12 @@ class Origin(Enum):
     OTHER_CODE = "not answered: another code tells it"
     UNTOLD = "only forced in the sandbox: no message from a partner tells it"
     NAMED = "only by a risk rule that names it"
-    LATER = "later"
     ABSENT = "feature that does not exist here"
 
     @property
     def is_answered(self) -> bool:
         """Is true if the code can be answered without being forced in the sandbox."""
-        return self in (Origin.GATEWAY, Origin.PARTNER)
+        return self in (Origin.GATEWAY, Origin.PARTNER, Origin.NAMED)
 
 
 class Cause(NamedTuple):
