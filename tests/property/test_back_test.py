@@ -30,7 +30,7 @@ from tollgate.payments.payment import Outcome, Payment
 from tollgate.payments.risk import CompiledRules, Entry, Facts, RiskFinding, Rule, compile_rules, evaluate_answers
 from tollgate.payments.risk_replay import Past
 from tollgate.payments.velocities import Velocities
-from tollgate.values import MINUTE, Instant, MerchantId
+from tollgate.values import MINUTE, Instant
 from unit.app_fixture import NOW
 
 PLAIN = Purchase(
