@@ -61,9 +61,7 @@ def test_reading_is_counted_for_each_payment_and_named_by_its_id(caller: Client)
     assert caller.get(f"/v1/payments/{second}").status == 200
 
 
-def test_requests_that_fit_no_dispatch_row_are_counted_for_their_merchant(
-    throttled: GatewayProcess, caller: Client
-) -> None:
+def test_requests_that_fit_no_dispatch_row_are_counted_for_their_merchant(throttled: GatewayProcess) -> None:
     other = add_merchant(throttled, "Dispatched")
     wait_until(lambda: other.get("/v1/query/none").code == "700.400.580")
     run_command(throttled, "dispatch", "add", other.entity_id, "--currencies", "USD")
