@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from api.merchants import add_merchant, wait_until
+from api.merchants import add_merchant, find_merchant_id, run_command, wait_until
 from gateway import Client, GatewayProcess
 
 WINDOW_S = 60
@@ -59,6 +59,21 @@ def test_reading_is_counted_for_each_payment_and_named_by_its_id(caller: Client)
 
     assert caller.get(f"/v1/payments/{first}").json["id"] == first
     assert caller.get(f"/v1/payments/{second}").status == 200
+
+
+def test_requests_that_fit_no_dispatch_row_are_counted_for_their_merchant(throttled: GatewayProcess) -> None:
+    other = add_merchant(throttled, "Dispatched")
+    wait_until(lambda: other.get("/v1/query/none").code == "700.400.580")
+    run_command(throttled, "dispatch", "add", other.entity_id, "--currencies", "USD")
+    merchant = replace(other, entity_id=find_merchant_id(throttled, other))
+    wait_until(lambda: merchant.get("/v1/query/none").code == "700.400.580")
+
+    codes = [merchant.pay().code for _ in range(6)]
+
+    assert codes == ["600.200.500"] * 5 + ["800.120.100"]
+    # Its channel has calls of its own, by whichever id it is named.
+    assert [merchant.pay(currency="USD").status for _ in range(3)] == [200] * 3
+    assert [other.pay().status for _ in range(3)] == [200, 200, 429]
 
 
 def test_nobody_uses_up_anothers_calls(throttled: GatewayProcess, caller: Client) -> None:

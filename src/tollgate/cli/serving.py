@@ -61,7 +61,10 @@ async def _prepare(database: Database, settings: Settings) -> tuple[list[str], s
 
 
 async def _list_unready(database: Database, settings: Settings) -> list[str]:
-    return readiness.list_unready_channels(settings, await merchants.list_channels(database))
+    channels = {channel.id: channel for channel in await merchants.list_channels(database)}
+    further = [each for each in await merchants.list_accounts(database) if not each.is_closed]
+    views = [*channels.values(), *[each.apply_to(channels[each.channel_id]) for each in further]]
+    return readiness.list_unready_channels(settings, views)
 
 
 @program.command()

@@ -22,7 +22,8 @@ PLAIN_ADDRESS = (
 _URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _TCP = re.compile(r"(tls|tcp)://[^\s/?#@]+:[0-9]{1,5}")
 _IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
-_DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}(?::[0-9]{1,5})?")
+_DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}(?::[1-9][0-9]{0,4})?")
+_DOMAINS_MAX = 200
 _SWITCHES = {"true": True, "false": False}
 
 
@@ -132,7 +133,9 @@ def read_channel_value(form: Form, text: str) -> Any:
 
 def _read_domains(text: str) -> tuple[str, ...]:
     domains = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip()))
-    wrong = [domain for domain in domains if _DOMAIN.fullmatch(domain) is None]
+    if len(domains) > _DOMAINS_MAX:
+        raise ValueError(f"not a list of up to {_DOMAINS_MAX} domains")
+    wrong = [domain for domain in domains if _DOMAIN.fullmatch(domain) is None or not _is_address(f"http://{domain}")]
     if wrong:
         raise ValueError(f"not a domain such as shop.example or *.shop.example: {', '.join(wrong)}")
     return domains

@@ -35,11 +35,11 @@ class ConditionTerm(msgspec.Struct, frozen=True):
 def _read_words(normalize: Callable[[str], str], is_known: Callable[[str], bool], noun: str) -> Callable[[str], Any]:
     def read(text: str) -> tuple[str, ...]:
         words = tuple(dict.fromkeys(normalize(word.strip()) for word in text.split(",") if word.strip()))
+        if len(words) > _WORDS_MAX:
+            raise ValueError(f"more than {_WORDS_MAX} in one row")
         wrong = [word for word in words if not is_known(word)]
         if wrong:
             raise ValueError(f"not {noun}: {', '.join(wrong)}")
-        if len(words) > _WORDS_MAX:
-            raise ValueError(f"more than {_WORDS_MAX} in one row")
         return words
 
     return read

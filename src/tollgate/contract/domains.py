@@ -48,11 +48,16 @@ def _fits(host: str, port: str, scheme: str, domain: str) -> bool:
     return host.endswith(name[1:]) if name.startswith("*.") else host == name
 
 
+def may_lead_to(url: str, domains: Collection[str]) -> bool:
+    """Tells whether a channel allows an address. Addresses of apps have a list of their own, that of schemes."""
+    return not domains or _WEB.match(url) is None or is_listed(url, domains)
+
+
 def check_addresses(values: Mapping[str, str], domains: Collection[str]) -> None:
-    """Refuses the first address that is not listed. Addresses of apps have a list of their own, that of schemes."""
+    """Refuses the first address that is not listed."""
     for name, code in _CODES.items():
         address = values.get(name)
-        if address is not None and _WEB.match(address) and not is_listed(address, domains):
+        if address is not None and not may_lead_to(address, domains):
             raise Refusal(get_result(code), f"{name} is not on a domain that the channel lists")
 
 

@@ -14,7 +14,7 @@ from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.connectors.threeds import exchanges, refusals
-from tollgate.contract import orders, shopper_urls
+from tollgate.contract import domains, orders, shopper_urls
 from tollgate.flows.authenticate import ask_directory_server, make_method_url, make_secret_name, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
 from tollgate.operations import card_testing, charging, checkouts, journal, routes, signing
@@ -46,6 +46,8 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     """The data that our own page collected; None where it was not shown yet."""
     has_answer: bool = False
     """The browser comes from the issuer's page."""
+    address: str = ""
+    """The address of the browser."""
 
 
 class GoHome(msgspec.Struct, frozen=True):
@@ -155,7 +157,7 @@ async def _go_on(
         failed = exchanges.fail_case(row.body, exchanges.UNANSWERED)
         moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
         row = await _move(app, moved, authentication.Stage.CHALLENGED, label="challenge unanswered")
-    await finish(app, payment, row.body, cvv)
+    await finish(app, payment, row.body, cvv, arrival.address)
     return go_home(app, await charging.get_payment(app, payment, payment.id))
 
 
@@ -217,11 +219,15 @@ def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -
     return Forward(case.acs_url, challenge, payment.checkout_id is not None)
 
 
-async def finish(app: App, payment: Payment, case: authentication.AuthenticationCase, cvv: Secret | None) -> None:
+async def finish(
+    app: App, payment: Payment, case: authentication.AuthenticationCase, cvv: Secret | None, address: str = ""
+) -> None:
     """Finishes a payment after its authentication.
 
     Before the charge, the payment is put back to started, which succeeds once. A process that dies then leaves an
     attempt like any other.
+
+    address: that of the shopper's browser; "" where the shopper did not come back.
     """
     channel = app.merchants.get_channel(payment.channel_id)
     route = routes.resume_route(app, channel, payment)
@@ -229,7 +235,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     if refusals.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
         verdict = await pass_on(app, order, payment, route, case)
         if await close(app, payment, verdict):
-            _note_result(app, order, payment, verdict.code)
+            _note_result(app, order, payment, verdict.code, address)
         return
     checkout_id = payment.checkout_id
     for _ in range(_LOCK_TRIES_MAX):
@@ -243,14 +249,15 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
         ):
             started = await charging.get_payment(app, payment, payment.id)
             answer = await charging.conclude(app, started, await pass_on(app, order, started, route, case), None)
-            _note_result(app, order, payment, answer.code)
+            _note_result(app, order, payment, answer.code, address)
             return
         if checkout_id is None:
             return
 
 
-def _note_result(app: App, order: Order, payment: Payment, code: str) -> None:
-    payer = card_testing.make_payer(order, payment.merchant_id, payment.ndc, "")
+def _note_result(app: App, order: Order, payment: Payment, code: str, address: str) -> None:
+    form_address = "" if payment.checkout_id is None else address
+    payer = card_testing.make_payer(order, payment.merchant_id, payment.ndc, form_address)
     if app.card_testing is not None and payer is not None:
         app.card_testing.note_result(payer, code)
 
@@ -301,6 +308,8 @@ def go_home(app: App, payment: Payment) -> GoHome:
     """Returns the shopper to the shop, if the channel still allows the address."""
     address, channel = payment.return_url, app.merchants.get_channel(payment.channel_id)
     if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
+        return GoHome(None)
+    if not domains.may_lead_to(address, app.list_domains(channel)):
         return GoHome(None)
     origin = orders.get_shop_origin(payment.echo)
     is_paid = payment.result_code != "" and is_success(payment.result_code)

@@ -14,7 +14,7 @@ from tollgate.catalog.shape import may_return_to
 from tollgate.contract import checkout_forms, checkouts, orders, shopper_urls
 from tollgate.contract.accounts import find_wallet_call
 from tollgate.contract.answers import Answer
-from tollgate.contract.domains import check_page
+from tollgate.contract.domains import check_page, may_lead_to
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import check_alone, read_registration_order
 from tollgate.flows import registrations, resume
@@ -64,10 +64,12 @@ async def show_form(
     if checkout is None or (checkout.is_over(app.clock.now()) and not checkout.is_paid):
         raise checkouts.make_session_refusal()
     channel = app.merchants.get_channel(checkout.channel_id) if checkout.is_paid else _get_channel(app, checkout)
-    check_page(origin, app.list_domains(channel))
+    listed = app.list_domains(channel)
+    check_page(origin, listed)
     if checkout.is_paid:
         home = checkout.return_url
-        if home and not may_return_to(home, channel.return_schemes, is_lenient=channel.is_lenient):
+        may_return = home and may_return_to(home, channel.return_schemes, is_lenient=channel.is_lenient)
+        if home and not (may_return and may_lead_to(home, listed)):
             checkout = msgspec.structs.replace(checkout, return_url=None)
         terms = checkout_forms.FormTerms(is_test=not app.is_live)
         return checkout_forms.answer_form(checkout, {}, terms, app.envelope, app.clock.now())

@@ -147,6 +147,8 @@ def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> li
     """Says what keeps channels from taking payments: files for TLS that cannot be used.
 
     A live host also needs an acquirer, and none without TLS.
+
+    channels: each as every acquirer account of it has it.
     """
     missing = [
         f"channel {channel.id} {fault}"
@@ -160,9 +162,11 @@ def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> li
         return [
             "a live host needs a real acquirer: give a channel one with `tollgate channel set ENTITY --live-url URL`"
         ]
-    return missing + [
+    plain = [
         f"channel {channel.id} {flag.name}: {PLAIN_ADDRESS}"
         for channel in channels
         for flag, url in list_card_addresses(channel)
         if not may_carry_cards(url, is_live=True, allows_plain_loopback=settings.allow_plain_loopback)
     ]
+    # The accounts of a channel share some of its settings.
+    return list(dict.fromkeys(missing + plain))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from tollgate.catalog.limits import LIMITS
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment
 from tollgate.store.routing_counts import RoutingCount
@@ -119,6 +120,11 @@ class SuccessRates:
         self._totals = _keep_hours(self._totals, lambda hour, _: now // HOUR - HOURS < hour < since)
         for count in totals:
             _add(self._totals, _get_key(count), count.hour, count.tries, count.approvals)
+        newest_first = sorted((hour for hours in self._totals.values() for hour in hours), reverse=True)
+        if len(newest_first) > LIMITS.routing_counts_max:
+            # Cards of ever new BINs must not fill the memory.
+            dropped = newest_first[LIMITS.routing_counts_max]
+            self._totals = _keep_hours(self._totals, lambda hour, _: hour > dropped)
 
 
 def _get_key(count: RoutingCount) -> _Key:

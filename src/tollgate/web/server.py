@@ -264,11 +264,16 @@ class Gateway:
         context.ndc = caller.ndc
         if self._app.card_testing is not None:
             self._app.card_testing.note_server(caller.merchant_id, request.address)
+        named_id = match.names[0] if match.names else None
         if caller.is_dispatched:
-            caller = await dispatch_caller(request, caller, self._app)
+            try:
+                caller = await dispatch_caller(request, caller, self._app)
+            except values.Refusal:
+                # It has no channel for which it could be counted.
+                self._throttles.check(row.operation, caller.merchant_id, named_id)
+                raise
             context.ndc = caller.ndc
-        counted = caller.channel.id if caller.channel else caller.merchant_id
-        self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
+        self._throttles.check(row.operation, caller.channel.id if caller.channel else caller.merchant_id, named_id)
         self._warn(request, row, context)
         if caller.channel_ids:
             await check_reach(self._app, caller.merchant_id, caller.channel_ids, list_named(request))

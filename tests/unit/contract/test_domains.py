@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tollgate.contract.channels import read_channel_value
 from tollgate.contract.domains import check_addresses, check_page, is_listed
+from tollgate.payments.merchants import Form
 from tollgate.values import Refusal
 
 DOMAINS = ("shop.example", "*.wide.example", "local.example:8443", "xn--bcher-kva.example", "127.0.0.1:8080")
@@ -110,3 +112,29 @@ def test_a_page_is_refused_by_its_origin() -> None:
         with pytest.raises(Refusal) as refused:
             check_page(origin, DOMAINS)
         assert refused.value.result.code == "600.300.211"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bücher.example",
+        "https://shop.example/",
+        "user@shop.example",
+        "*",
+        "shop.example:0443",
+        "shop.example:0",
+        "shop.example:70000",
+        "shop.example:",
+        ",".join(f"d{number}.example" for number in range(201)),
+    ],
+)
+def test_what_no_address_could_belong_to_is_not_listed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^not "):
+        read_channel_value(Form.DOMAINS, text)
+
+
+def test_domains_are_listed_once_and_in_small_letters() -> None:
+    assert read_channel_value(Form.DOMAINS, " Shop.example, shop.example,*.a.example:8443,") == (
+        "shop.example",
+        "*.a.example:8443",
+    )

@@ -165,15 +165,21 @@ class Shopper:
         return row
 
     async def come(
-        self, *, browser: Browser | None = None, has_answer: bool = False, shopper_token: str | None = None
+        self,
+        *,
+        browser: Browser | None = None,
+        has_answer: bool = False,
+        shopper_token: str | None = None,
+        address: str = "",
     ) -> Next:
         """A moment later, because two events of one payment never happen at once."""
         tick(self.app)
         shown = shopper_token or self.shopper_token
         page_url = f"{BASE_URL}/v1/shopper/{shown}"
-        return await arrive(
-            self.app, Arrival(page_url=page_url, shopper_token=shown, browser=browser, has_answer=has_answer)
+        arrival = Arrival(
+            page_url=page_url, shopper_token=shown, browser=browser, has_answer=has_answer, address=address
         )
+        return await arrive(self.app, arrival)
 
     async def tell_result(self, *, shopper_token: str | None = None, **members: str | None) -> dict[str, Any]:
         """The issuer's last word about the challenge asked for last."""

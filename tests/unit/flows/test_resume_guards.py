@@ -10,9 +10,11 @@ from msgspec.structs import replace
 from tollgate.contract.shopper_urls import read_shopper_token, write_shopper_token
 from tollgate.flows.resume import GoHome, Lost
 from tollgate.operations.app import App
+from tollgate.operations.card_testing import CardTesting
 from tollgate.operations.signing import TamperedRow
 from tollgate.payments.authentication import Stage
 from tollgate.payments.payment import State
+from tollgate.values import CheckoutId
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
 from unit.flows.chains import follow, read_answered
 from unit.flows.shopping import Bank, change_row, go_shopping, make_order, open_bank
@@ -101,6 +103,39 @@ async def test_a_shopper_is_not_sent_to_a_scheme_that_the_channel_does_not_list_
     app.merchants.fill([channel], [])
 
     assert await shopper.come() == GoHome(None)
+
+
+async def test_a_shopper_is_not_sent_to_a_domain_that_the_channel_does_not_list_any_more(
+    both: tuple[App, Bank],
+) -> None:
+    app, bank = both
+    channel = app.merchants.get_channel(CHANNEL.id)
+    shopper = await go_shopping(app, bank)
+    await shopper.tell_result()
+    home = await shopper.come(has_answer=True)
+    assert isinstance(home, GoHome)
+    assert home.url
+
+    app.merchants.fill([replace(channel, domains=("other.example",))], [])
+
+    assert await shopper.come() == GoHome(None)
+
+
+@pytest.mark.parametrize("is_by_form", [True, False])
+async def test_the_browser_of_the_form_is_counted_for_a_challenge_that_fails(
+    both: tuple[App, Bank], is_by_form: bool
+) -> None:
+    app, bank = both
+    counted = CardTesting(app.keyring, app.clock)
+    app = replace(app, card_testing=counted)
+    order = replace(make_order(), checkout_id=CheckoutId("F" * 32 + ".abc") if is_by_form else None)
+    shopper = await go_shopping(app, bank, order=order)
+
+    await shopper.tell_result(transStatus="N")
+    await shopper.come(has_answer=True, address="203.0.113.79")
+
+    letters = {key[0] for key in counted.take_changes()}
+    assert ("f" in letters, "b" in letters) == (is_by_form, True)
 
 
 @pytest.mark.parametrize("change", ["amount = 1", "mac = NULL", "echo = '{}'", "currency = 'USD'"])

@@ -128,6 +128,13 @@ def test_a_live_host_sends_card_data_to_nobody_in_clear(flag: str, channel: Chan
     assert list_unready_channels(Settings(), [sound, channel]) == []
 
 
+def test_a_setting_that_accounts_share_is_told_once() -> None:
+    plain = replace(CHANNEL, live_url="https://a.example", three_ds=ThreeDsTerms(live_url="http://ds.example"))
+    second = replace(plain, account_id="8a" + "5" * 30, live_url="https://b.example")
+
+    assert len(list_unready_channels(Settings(environment=Environment.LIVE), [plain, second])) == 1
+
+
 def test_a_live_host_may_reach_loopback_in_clear_when_set_so() -> None:
     near = replace(CHANNEL, live_url="http://127.0.0.1:8080")
 

@@ -233,7 +233,7 @@ async def test_a_channel_is_reachable_by_any_of_its_accounts(app: App) -> None:
     live = replace(app, simulator=None, is_live=True)
     await app.merchants.refresh(app.database)
     for brand in (None, "VISA"):
-        with pytest.raises(Refusal, match="600.200.700"):
+        with pytest.raises(Refusal, match=r"600\.200\.700"):
             routes.check_reachable(live, get_channel(app), None, brand)
     await add(app, "second", 2, live_url="https://second.example")
 
@@ -286,9 +286,7 @@ async def test_a_proof_of_authentication_goes_to_no_account_that_it_was_not_made
     verdict = await pass_on(app, ORDERED, started, route, proof)
 
     is_bound = number != ""
-    assert (verdict.outcome, len(wires["second"].sent)) == (
-        (Outcome.UNSENT, 0) if is_bound else (Outcome.APPROVED, 1)
-    )
+    assert (verdict.outcome, len(wires["second"].sent)) == ((Outcome.UNSENT, 0) if is_bound else (Outcome.APPROVED, 1))
     assert (verdict.account and verdict.account.account_id) == (None if is_bound else second.id)
 
 
@@ -365,9 +363,7 @@ async def test_a_wrong_setting_of_an_account_is_named(app: App, sent: dict[str, 
     assert app.merchants.list_further_accounts(CHANNEL.id) == ()
 
 
-async def test_a_payment_amid_a_refresh_finds_every_account_whole(
-    app: App, wires: dict[str, ScriptedWire], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_payment_amid_a_refresh_finds_every_account_whole(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows are read one after the other, and payments go on meanwhile."""
     paid = []
 

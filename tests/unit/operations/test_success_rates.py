@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace as replace_limits
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,21 @@ async def test_old_counts_are_purged(app: App) -> None:
     assert await routing_counts.purge_counts(app.database, NOW - HOUR, 10) == 0
     assert await routing_counts.purge_counts(app.database, NOW + LIMITS.routing_counts_lifetime, 10) == 2
     assert await routing_counts.list_counts(app.database, 0, 10) == []
+
+
+def test_memory_is_bounded_however_many_bins_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tollgate.operations.success_rates.LIMITS", replace_limits(LIMITS, routing_counts_max=10))
+    rates = SuccessRates()
+    for age in range(5, -1, -1):
+        now = NOW - age * HOUR
+        counts = [
+            routing_counts.RoutingCount(
+                merchant_id=MERCHANT.id, account_id=A, bucket=f"{number}/EUR", hour=now // HOUR, tries=1, approvals=1
+            )
+            for number in range(4)
+        ]
+        rates.take_totals(counts, now // HOUR, now)
+
+    known = [hour for hours in rates._totals.values() for hour in hours]
+    assert sorted(set(known)) == [NOW // HOUR - 1, NOW // HOUR]
+    assert len(known) == 8

@@ -73,6 +73,7 @@ async def receive_shopper(request: Request, app: App) -> Reply:
         shopper_token=shopper_token,
         browser=_read_browser(request),
         has_answer=any(name == _ANSWER for name, _ in request.pairs),
+        address=request.address,
     )
     match await resume.arrive(app, arrival):
         case resume.GoHome(url=url, checkout_id=checkout_id) as home if url and checkout_id:
