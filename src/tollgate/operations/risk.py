@@ -231,8 +231,10 @@ async def read_velocities(app: App, rules: CompiledRules, facts: Facts, merchant
         for attribute in rules.windows_s
         if attribute in facts.values and attribute not in TOTALS
     }
+    # Channels have windows of their own, and the sightings of a value are held for all of them.
+    counted = app.merchants.get_counted(merchant_id)
     looks = [
-        Look(merchant_id, key, begin_window(facts.at, attribute, rules.windows_s[attribute]), facts.at)
+        Look(merchant_id, key, begin_window(facts.at, attribute, counted[attribute]), facts.at)
         for attribute, key in wanted.items()
     ]
     found = await app.sightings.read(app.database, looks) if looks else {}

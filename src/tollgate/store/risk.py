@@ -1,6 +1,8 @@
 """The risk rules, the lists, and the sightings of payments. What is counted, and what follows, is decided elsewhere."""
 
 from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -13,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from tollgate.payments.payment import Payment
 from tollgate.payments.risk import Entry, Rule
 from tollgate.payments.velocities import Sighting, Velocity
+from tollgate.store import opening
 from tollgate.store.codec import LIMIT, Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.merchants import change_merchants
@@ -130,6 +133,10 @@ SUMS_AT_ONCE = 4
 READ_MAX = 5_000
 """The newest sightings of a value that are read: no person pays so often within a window."""
 
+CHANGES = "sighting_changes"
+"""The setting that counts how often sightings were written or erased: processes hold some in memory."""
+
+_places = [f"{name}_{place}" for place in range(ROWS_AT_ONCE) for name in SIGHTINGS.names]
 _insert_sightings = Statement(
     insert(risk_sightings)
     .values(
@@ -140,25 +147,32 @@ _insert_sightings = Statement(
     )
     .on_conflict_do_nothing()
 )
+_get_values = attrgetter(*SIGHTINGS.names)
 
 
 def insert_sightings_writes(rows: Sequence[SightingRow]) -> list[Write]:
     """Inserts sightings; one that exists is left alone. The last statement repeats its last row to be full."""
     writes = []
     for start in range(0, len(rows), ROWS_AT_ONCE):
-        some = rows[start : start + ROWS_AT_ONCE]
-        params: dict[str, Any] = {}
-        for place in range(ROWS_AT_ONCE):
-            encoded = SIGHTINGS.encode(some[min(place, len(some) - 1)])
-            params |= {f"{name}_{place}": value for name, value in encoded.items()}
-        writes.append(Write(_insert_sightings, params))
+        some = [_get_values(row) for row in rows[start : start + ROWS_AT_ONCE]]
+        some += [some[-1]] * (ROWS_AT_ONCE - len(some))
+        writes.append(Write(_insert_sightings, dict(zip(_places, chain.from_iterable(some), strict=True))))
     return writes
+
+
+def count_change_writes() -> list[Write]:
+    return opening.add_to_setting_writes(CHANGES, 1)
+
+
+async def count_changes(db: Database) -> int:
+    """Returns how often sightings were written or erased."""
+    return int(await opening.get_setting(db, CHANGES, "0"))
 
 
 async def write_sightings(db: Database, rows: Sequence[SightingRow]) -> None:
     # In the order of their key, so that two processes with the same rows do not wait for each other in a circle.
     ordered = sorted(rows, key=lambda row: (row.merchant_id, row.key, row.at, row.payment_id))
-    await db.write(insert_sightings_writes(ordered), label="risk sightings")
+    await db.write([*insert_sightings_writes(ordered), *count_change_writes()], label="risk sightings")
 
 
 def _list_conditions(place: int) -> list[sa.ColumnElement[bool]]:

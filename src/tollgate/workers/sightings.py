@@ -17,7 +17,7 @@ from tollgate.workers.deliveries import Pressure
 from tollgate.workers.loop import run_guarded
 
 _WRITE_EVERY_S = 0.25
-"""Other processes count a payment after this time."""
+"""Other processes count a payment after twice this time."""
 _HISTORY_EVERY_S = 2.0
 _HISTORY_PAUSE_S = 0.2
 """Between two days of history, payments have their turn."""
@@ -28,6 +28,7 @@ async def keep_sightings(app: App) -> int:
     try:
         while True:
             await run_guarded(app, write_noted)
+            await run_guarded(app.database, app.sightings.follow)
             await asyncio.sleep(_WRITE_EVERY_S)
     finally:
         await run_guarded(app, write_noted)
