@@ -13,6 +13,7 @@ import msgspec
 from tollgate.payments.velocities import History, Sighting, Velocity
 from tollgate.store.database import Batcher, Database
 from tollgate.store.risk import READ_MAX, Look, SightingRow, count_changes, read_sightings, read_totals
+from tollgate.store.statements import Dialect
 from tollgate.values import SECOND, Instant, MerchantId
 
 _Found = Mapping[bytes, Sequence[Sighting]]
@@ -116,6 +117,11 @@ class Sightings:
             self._add(payment_id, rows)
             self._ready.extend(rows)
 
+    @property
+    def ready(self) -> int:
+        """The number of sightings that can be written."""
+        return len(self._ready)
+
     def take(self, limit: int) -> list[SightingRow]:
         """Takes sightings to write; they count from memory until `forget`."""
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
@@ -156,7 +162,7 @@ class Sightings:
         if not held.rows and held.since == _NEVER and not held.readers:
             del self._held[row.key]
 
-    def _evict(self) -> None:
+    def evict(self) -> None:
         """Lets go of the values that nobody asked for since long, so that memory has a bound."""
         surplus = len(self._held) - _VALUES_MAX
         rows = sum([len(held.rows) for held in self._held.values()]) - _ROWS_MAX
@@ -172,30 +178,31 @@ class Sightings:
 
     async def follow(self, database: Database) -> None:
         """Looks whether other processes changed the sightings; what is held is then read again."""
-        self._evict()
         others = await count_changes(database) - self._own_changes
         if others != self._other_changes:
             self._other_changes = others
             self._edition += 1
 
-    async def read(self, database: Database, looks: Sequence[Look]) -> Mapping[bytes, History]:
-        """Returns the sightings of values, with some that are outside of what is asked for.
+    async def read(
+        self, database: Database, merchant_id: MerchantId, begins: Mapping[bytes, Instant], end: Instant
+    ) -> Mapping[bytes, History]:
+        """Returns the sightings of values, each from a time of its own on, with some that are older or too new.
 
         What this process has read once it holds, and adds its own. Reads of several payments at once share a statement.
         """
         found: dict[bytes, _Held] = {}
         missing: list[Look] = []
-        for look in looks:
-            held = self._held.pop(look.key, None)
+        for key, begin in begins.items():
+            held = self._held.pop(key, None)
             if held is None:
                 held = _Held()
-            self._held[look.key] = found[look.key] = held
-            if held.since <= look.begin and held.edition == self._edition:
-                held.forget_before(look.begin)
+            self._held[key] = found[key] = held
+            if held.since > begin or held.edition != self._edition:
+                missing.append(Look(merchant_id, key, begin, end))
+            elif held.rows:
+                held.forget_before(begin)
                 if len(held.rows) > 2 * READ_MAX:
                     held.keep_newest(READ_MAX)
-            else:
-                missing.append(look)
         if missing:
             await self._fill(database, missing, [found[look.key] for look in missing])
         return found
@@ -213,12 +220,15 @@ class Sightings:
                 held.readers -= 1
         for look, held, unwritten in zip(looks, some, own, strict=True):
             kept = [row for row in held.rows if row.payment_id in unwritten or row.payment_id in self._unwritten]
-            if kept or held.rows or look.key in stored:
+            if look.key in stored or len(kept) < len(held.rows):
                 rows = {row.payment_id: row for row in (*stored.get(look.key, ()), *kept)}
                 held.replace(rows.values())
             held.since, held.edition = look.begin, edition
 
     def _read_stored(self, database: Database, looks: Sequence[Look]) -> Awaitable[_Found]:
+        if database.dialect is Dialect.SQLITE:
+            # A file is read at once, and waiting for others would take longer.
+            return read_sightings(database, looks)
         if self._reads is None:
             self._reads = Batcher(lambda items: asyncio.ensure_future(_read_all(database, items)))
         return self._reads.submit(looks)

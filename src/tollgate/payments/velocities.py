@@ -3,7 +3,6 @@
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +16,7 @@ WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
 """The result codes by which the issuer says that a value was wrong."""
 
 
-class Sighting(NamedTuple):
+class Sighting(msgspec.Struct, frozen=True, order=True, gc=False):
     """One payment that was seen with one value."""
 
     at: Instant
