@@ -16,7 +16,7 @@ WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
 """The result codes by which the issuer says that a value was wrong."""
 
 
-class Sighting(msgspec.Struct, frozen=True, order=True, gc=False):
+class Sighting(msgspec.Struct, frozen=True, gc=False):
     """One payment that was seen with one value."""
 
     at: Instant
@@ -47,22 +47,23 @@ class History:
         self.replace(rows)
 
     def replace(self, rows: Iterable[Sighting]) -> None:
-        self.rows = sorted(rows)
+        self.rows = sorted(rows, key=_get_time)
         self.total = sum([row.amount for row in self.rows])
 
     def add(self, row: Sighting) -> None:
-        if self.rows and row < self.rows[-1]:
-            insort(self.rows, row)
+        if self.rows and row.at < self.rows[-1].at:
+            insort(self.rows, row, key=_get_time)
         else:
             self.rows.append(row)
         self.total += row.amount
 
     def remove(self, row: Sighting) -> None:
         """Removes a sighting, if it is there."""
-        place = bisect_left(self.rows, row)
-        if self.rows[place : place + 1] == [row]:
-            del self.rows[place]
-            self.total -= row.amount
+        for place in range(self.find_place(row.at), len(self.rows)):
+            if self.rows[place] == row:
+                del self.rows[place]
+                self.total -= row.amount
+                return
 
     def forget_before(self, begin: Instant) -> None:
         """Forgets what is older."""

@@ -21,7 +21,7 @@ from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.merchants import change_merchants
 from tollgate.store.payments import PAYMENTS, read_if_sound
-from tollgate.store.schema import payments, risk_entries, risk_rules, risk_sightings
+from tollgate.store.schema import WHOLE, payments, risk_entries, risk_rules, risk_sightings
 from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import Instant, MerchantId
 
@@ -103,7 +103,7 @@ async def delete_entry(db: Database, merchant_id: MerchantId, entry_id: str) -> 
 # ---- sightings ----
 
 
-class SightingRow(msgspec.Struct, frozen=True, order=True, gc=False):
+class SightingRow(msgspec.Struct, frozen=True, gc=False):
     """A sighting with the merchant and the value that it belongs to."""
 
     merchant_id: MerchantId
@@ -149,6 +149,8 @@ _insert_sightings = Statement(
     .on_conflict_do_nothing()
 )
 _get_values = attrgetter(*SIGHTINGS.names)
+get_place = attrgetter(*SIGHTINGS.key)
+"""Returns by what sightings are in order in the store."""
 
 
 def insert_sightings_writes(rows: Sequence[SightingRow]) -> list[Write]:
@@ -172,7 +174,9 @@ async def count_changes(db: Database) -> int:
 
 async def write_sightings(db: Database, rows: Sequence[SightingRow]) -> None:
     # In the order of their key, so that two processes with the same rows do not wait for each other in a circle.
-    await db.write([*insert_sightings_writes(sorted(rows)), *count_change_writes()], label="risk sightings")
+    await db.write(
+        [*insert_sightings_writes(sorted(rows, key=get_place)), *count_change_writes()], label="risk sightings"
+    )
 
 
 def _list_conditions(place: int) -> list[sa.ColumnElement[bool]]:
@@ -276,25 +280,50 @@ async def read_totals(db: Database, looks: Sequence[Look]) -> list[dict[str, Vel
     return found
 
 
-_oldest = (
-    sa.select(*[risk_sightings.c[name] for name in SIGHTINGS.key])
-    .where(
-        risk_sightings.c.merchant_id == bind("of", risk_sightings.c.merchant_id),
-        risk_sightings.c.at < sa.bindparam("before"),
-    )
-    .order_by(risk_sightings.c.at)
-    .limit(LIMIT)
+_places_in_order = tuple(risk_sightings.c[name] for name in ("key", "at", "payment_id"))
+_is_of_owner = risk_sightings.c.merchant_id == bind("of", risk_sightings.c.merchant_id)
+
+
+def _bind_place(prefix: str) -> Any:
+    return sa.tuple_(*[sa.bindparam(f"{prefix}_{column.name}", type_=column.type) for column in _places_in_order])
+
+
+_is_behind = sa.and_(_is_of_owner, sa.tuple_(*_places_in_order) > _bind_place("after"))
+_last_of_page = Statement(
+    sa.select(*_places_in_order)
+    .where(_is_behind)
+    .order_by(*_places_in_order)
+    .limit(1)
+    .offset(sa.bindparam("passed", type_=WHOLE))
 )
 _purge = Statement(
     sa.delete(risk_sightings)
-    .where(sa.tuple_(*[risk_sightings.c[name] for name in SIGHTINGS.key]).in_(_oldest))
+    .where(
+        _is_behind,
+        sa.tuple_(*_places_in_order) <= _bind_place("upto"),
+        risk_sightings.c.at < sa.bindparam("before", type_=WHOLE),
+    )
     .returning(risk_sightings.c.payment_id)
 )
+FIRST = (b"", 0, "")
+_LAST = (b"\xff" * 64, 0, "")
 
 
-async def purge_sightings(db: Database, merchant_id: MerchantId, before: Instant, limit: int) -> int:
-    """Deletes the oldest sightings of a merchant, and returns how many there were."""
-    return len(await db.fetch(_purge, {"of_merchant_id": merchant_id, "before": before, "limit": limit}))
+async def purge_sightings(
+    db: Database, merchant_id: MerchantId, before: Instant, after: Row, limit: int
+) -> tuple[Row | None, int]:
+    """Deletes the old ones among the next sightings of a merchant; returns the place to go on from, and their number.
+
+    They are in the order of their values: an index by age would take longer with every payment than this does.
+    """
+    params = {"of_merchant_id": merchant_id, **_name_place("after", after)}
+    last = await db.fetch_one(_last_of_page, {**params, "passed": limit})
+    removed = await db.fetch(_purge, {**params, **_name_place("upto", last or _LAST), "before": before})
+    return last, len(removed)
+
+
+def _name_place(prefix: str, place: Row) -> dict[str, Any]:
+    return {f"{prefix}_{column.name}": value for column, value in zip(_places_in_order, place, strict=True)}
 
 
 # ---- the payments from which sightings are derived ----

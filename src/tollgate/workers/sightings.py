@@ -13,6 +13,7 @@ from tollgate.operations.app import App
 from tollgate.payments.merchants import Channel
 from tollgate.store import risk as store
 from tollgate.store.database import StoreFault
+from tollgate.store.hot import Row
 from tollgate.store.statements import Dialect
 from tollgate.values import HOUR, SECOND, MerchantId
 from tollgate.workers.deliveries import Pressure
@@ -27,6 +28,7 @@ _SORTED_AT_ONCE = 32_768
 _HISTORY_EVERY_S = 2.0
 _HISTORY_PAUSE_S = 0.2
 """Between two days of history, payments have their turn."""
+_PURGE_PAUSE_S = 0.01
 
 
 async def keep_sightings(app: App) -> int:
@@ -49,7 +51,7 @@ async def keep_sightings(app: App) -> int:
 
 async def write_noted(app: App) -> None:
     """Writes what is noted; what cannot be written stays for the next time."""
-    while rows := sorted(app.sightings.take(_SORTED_AT_ONCE)):
+    while rows := sorted(app.sightings.take(_SORTED_AT_ONCE), key=store.get_place):
         for start in range(0, len(rows), LIMITS.sightings_batch):
             some = rows[start : start + LIMITS.sightings_batch]
             try:
@@ -110,5 +112,9 @@ async def remove_old_sightings(app: App) -> int:
     for merchant in app.merchants.list_merchants():
         longest = max(app.merchants.get_counted(merchant.id).values(), default=0) * SECOND
         before = app.clock.now() - max(longest + HOUR, LIMITS.sightings_kept_min)
-        removed += await store.purge_sightings(app.database, merchant.id, before, LIMITS.sightings_batch)
+        place: Row | None = store.FIRST
+        while place is not None:
+            place, some = await store.purge_sightings(app.database, merchant.id, before, place, LIMITS.sightings_batch)
+            removed += some
+            await asyncio.sleep(_PURGE_PAUSE_S)
     return removed
