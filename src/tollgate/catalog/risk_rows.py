@@ -60,6 +60,18 @@ REGISTERED: Mapping[Attribute, Attribute] = {
 REGISTERING = frozenset({*REGISTERED, *PAIRS})
 """The attributes that are seen in a registration without a payment."""
 
+SAME_VALUES: Mapping[Attribute, tuple[Attribute, int]] = {
+    Attribute.CARD_EMAIL: (Attribute.CARD, 1),
+    Attribute.CARD_MOBILE: (Attribute.CARD, 2),
+    Attribute.WRONG_CVV: (Attribute.CARD, 3),
+    Attribute.WRONG_EXPIRY: (Attribute.CARD, 4),
+    Attribute.EMAIL_CARD: (Attribute.EMAIL, 1),
+    Attribute.REGISTERED_EMAIL: (Attribute.EMAIL, 2),
+    Attribute.MOBILE_CARD: (Attribute.MOBILE, 1),
+    Attribute.REGISTERED_MOBILE: (Attribute.MOBILE, 2),
+}
+"""The attributes that have the value of another: they share its hash, which is followed by the number."""
+
 TOTALS = frozenset({Attribute.CHANNEL, Attribute.ACCOUNT})
 """The attributes that all payments share: they are added up by the minute, because there are too many to read."""
 

@@ -188,7 +188,13 @@ class Person(msgspec.Struct, frozen=True):
     values: Mapping[Attribute, str]
     billing_country: str = ""
     registers: bool = False
-    is_other_holder: bool = False
+    holder: str | None = None
+    surname: str = ""
+
+    @property
+    def is_other_holder(self) -> bool:
+        """Tells whether the holder of the card has another name than the customer."""
+        return self.holder is not None and _is_other(self.holder, self.surname)
 
 
 def read_person(echo: Mapping[str, str], card: CardSummary | None) -> Person:
@@ -203,8 +209,14 @@ def read_person(echo: Mapping[str, str], card: CardSummary | None) -> Person:
         values,
         echo.get("billing.country", ""),
         is_true(echo.get("createRegistration")),
-        card is not None and card.holder is not None and _is_other(card.holder, echo),
+        None if card is None else card.holder,
+        echo.get("customer.surname", ""),
     )
+
+
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_PLAIN_IPV4 = re.compile(rf"(?:{_BYTE}\.){{3}}{_BYTE}")
+"""An address that is in its one spelling already, as most are."""
 
 
 def normalize(attribute: Attribute, text: str) -> str:
@@ -213,6 +225,8 @@ def normalize(attribute: Attribute, text: str) -> str:
     if attribute is Attribute.EMAIL:
         return text.casefold() if "@" in text else ""
     if attribute is Attribute.IP:
+        if _PLAIN_IPV4.fullmatch(text):
+            return text
         try:
             return str(ipaddress.ip_address(text))
         except ValueError:
@@ -239,10 +253,10 @@ def mask_value(attribute: Attribute, value: str) -> str:
     return f"***{value[-2:]}"
 
 
-def _is_other(holder: str, echo: Mapping[str, str]) -> bool:
+def _is_other(holder: str, surname: str) -> bool:
     """Tells whether no part of the customer's surname is in the holder's name; initials and order do not matter."""
-    surname = _list_words(echo.get("customer.surname", ""))
-    return bool(surname) and bool(_list_words(holder)) and not surname & _list_words(holder)
+    own, held = _list_words(surname), _list_words(holder)
+    return bool(own) and bool(held) and not own & held
 
 
 def _list_words(name: str) -> set[str]:

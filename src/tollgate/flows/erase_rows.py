@@ -161,6 +161,7 @@ async def erase_traces(app: App, merchant_id: MerchantId, name: str, row_ids: Se
     subject_ids = [*dict.fromkeys([*row_ids, *[row.id for row in rows]])]
     writes = erasure.erase_traces_writes(merchant_id, subject_ids, [row.ndc for row in rows])
     if writes:
+        app.sightings.erase(set(subject_ids))
         await app.database.write(writes, label="person erased")
 
 

@@ -5,15 +5,16 @@ What follows from a judgement is carried out by the flows.
 
 import contextlib
 from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
 
 import msgspec
 
-from tollgate.catalog.risk_rows import PAIRS, REGISTERED, REGISTERING, TOTALS, Attribute
+from tollgate.catalog.risk_rows import PAIRS, REGISTERED, REGISTERING, SAME_VALUES, TOTALS, Attribute
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
 from tollgate.operations.app import App
-from tollgate.operations.risk_rules import hash_value
+from tollgate.operations.risk_rules import hash_base, hash_value, mark_hash
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
@@ -21,8 +22,8 @@ from tollgate.payments.payment import NATURES, Nature, Payment
 from tollgate.payments.risk import CompiledRules, Facts, RiskFinding, RiskOutcome, evaluate
 from tollgate.payments.velocities import WRONG_TRIES, Velocities, Velocity, begin_window
 from tollgate.store import payments
-from tollgate.store.risk import Look, SightingRow
-from tollgate.values import Instant, MerchantId, Money
+from tollgate.store.risk import SightingRow
+from tollgate.values import SECOND, Instant, MerchantId, Money
 from tollgate.vault import keyring, sealing, signing
 
 _CARD_BASED = frozenset(
@@ -140,48 +141,74 @@ async def evaluate_registration(
     return await _evaluate(app, rules, subject, person, counted)
 
 
+class _Plan(msgspec.Struct, frozen=True):
+    """What has to be made of a payment for some attributes."""
+
+    needs_card: bool
+    rows: tuple[tuple[Attribute, Attribute, int, Attribute | None], ...]
+    """An attribute, the one whose value it has, the mark of its hash, and the other value of a pair."""
+    pairs: tuple[tuple[Attribute, Attribute], ...]
+
+
+@lru_cache(maxsize=256)
+def _make_plan(wanted: frozenset[Attribute]) -> _Plan:
+    needed = wanted.union(*[PAIRS[each] for each in wanted if each in PAIRS])
+    return _Plan(
+        not _CARD_BASED.isdisjoint(needed),
+        tuple(
+            (each, *SAME_VALUES.get(each, (each, 0)), PAIRS[each][1] if each in PAIRS else None)
+            for each in sorted(needed)
+        ),
+        tuple((each, PAIRS[each][1]) for each in sorted(needed) if each in PAIRS),
+    )
+
+
 def make_values(
     app: App, subject: Subject, person: Person, wanted: Set[Attribute]
 ) -> tuple[dict[Attribute, bytes], dict[Attribute, bytes]]:
     """Returns the keys of the wanted values that the subject has, and the other value of each pair."""
-    needed = set(wanted) | {base for each in wanted for base in PAIRS.get(each, ())}
+    plan = _make_plan(frozenset(wanted))
     texts = dict(person.values)
     texts[Attribute.CHANNEL], texts[Attribute.ACCOUNT] = subject.channel_id, subject.account_id
     if subject.merchant_transaction_id:
         texts[Attribute.MERCHANT_TRANSACTION_ID] = subject.merchant_transaction_id
-    if person.registers:
-        texts |= {each: texts[base] for each, base in REGISTERED.items() if base in texts}
-    if subject.account is not None and not _CARD_BASED.isdisjoint(needed):
-        number = signing.fingerprint_account(subject.account, subject.brand, subject.merchant_id, app.keyring)
+    if subject.account is not None and plan.needs_card:
+        number = signing.hash_account(subject.account, subject.brand, subject.merchant_id, app.keyring)
         if number is not None:
-            card = number.hex()
-            texts |= dict.fromkeys((Attribute.CARD, *WRONG_TRIES), card)
-            texts[Attribute.PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
-    for pair, (base, other) in PAIRS.items():
-        if base in texts and other in texts:
-            texts[pair] = texts[base]
-    values = {each: hash_value(subject.merchant_id, each, texts[each], app.keyring) for each in needed if each in texts}
-    others = {pair: values[PAIRS[pair][1]] for pair in PAIRS if pair in values}
-    return values, others
+            texts[Attribute.CARD] = card = number.hex()
+            if Attribute.PAYMENT in wanted:
+                texts[Attribute.PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
+    values: dict[Attribute, bytes] = {}
+    hashed: dict[Attribute, bytes] = {}
+    for attribute, base, mark, other in plan.rows:
+        if base not in texts or (other is not None and other not in texts):
+            continue
+        if attribute in REGISTERED and not person.registers:
+            continue
+        if base not in hashed:
+            hashed[base] = hash_base(subject.merchant_id, base, texts[base], app.keyring)
+        values[attribute] = mark_hash(hashed[base], mark)
+    return values, {pair: values[other] for pair, other in plan.pairs if pair in values}
 
 
 def make_rows(
     subject: Subject, values: Mapping[Attribute, bytes], others: Mapping[Attribute, bytes], counted: Set[Attribute]
 ) -> list[SightingRow]:
     """Returns the sightings of a subject; that a value was wrong is seen in the result only."""
-    return [
-        SightingRow(
-            subject.merchant_id,
-            values[attribute],
-            subject.completed_at if attribute in WRONG_TRIES else subject.at,
-            subject.payment_id,
-            subject.money.hundredths,
-            subject.money.currency,
-            others.get(attribute),
-        )
-        for attribute in sorted(counted)
-        if attribute in values and subject.result_code in WRONG_TRIES.get(attribute, (subject.result_code,))
+    merchant_id, payment_id, at = subject.merchant_id, subject.payment_id, subject.at
+    amount, currency = subject.money.hundredths, subject.money.currency
+    rows = [
+        SightingRow(merchant_id, values[attribute], at, payment_id, amount, currency, others.get(attribute))
+        for attribute in counted
+        if attribute in values and attribute not in WRONG_TRIES
     ]
+    if subject.result_code:
+        rows += [
+            SightingRow(merchant_id, values[attribute], subject.completed_at, payment_id, amount, currency)
+            for attribute, codes in WRONG_TRIES.items()
+            if attribute in counted and attribute in values and subject.result_code in codes
+        ]
+    return rows
 
 
 async def make_facts(
@@ -209,7 +236,7 @@ async def make_facts(
         billing_country=person.billing_country,
         ip_country=ip_country,
         is_proxy=is_proxy,
-        is_other_holder=person.is_other_holder,
+        is_other_holder=rules.needs_names and person.is_other_holder,
         values=values,
         others=others,
         listed=tuple(listed),
@@ -218,23 +245,18 @@ async def make_facts(
 
 async def read_velocities(app: App, rules: CompiledRules, facts: Facts, merchant_id: MerchantId) -> Velocities:
     """Reads the earlier payments that the rules of a channel count, in one statement for all values."""
-    wanted = {
-        attribute: facts.values[attribute]
-        for attribute in rules.windows_s
-        if attribute in facts.values and attribute not in TOTALS
-    }
-    looks = [
-        Look(merchant_id, key, begin_window(facts.at, attribute, rules.windows_s[attribute]), facts.at)
-        for attribute, key in wanted.items()
-    ]
-    found = await app.sightings.read(app.database, looks) if looks else {}
+    # Channels have windows of their own, and the sightings of a value are held for all of them.
+    counted, at, values = app.merchants.get_counted(merchant_id), facts.at, facts.values
+    wanted = [each for each in rules.windows_s if each in values and each not in TOTALS]
+    begins = {values[attribute]: at - counted[attribute] * SECOND for attribute in wanted}
+    found = await app.sightings.read(app.database, merchant_id, begins, at) if begins else {}
     totals: dict[tuple[Attribute, int, str], Velocity] = {}
     for attribute, window_s in {(attribute, window_s) for attribute, window_s, _ in rules.totals}:
-        begin, key = begin_window(facts.at, attribute, window_s), facts.values[attribute]
-        summed = await app.sightings.add_up(app.database, merchant_id, key, window_s, begin, facts.at)
+        begin, key = begin_window(at, attribute, window_s), values[attribute]
+        summed = await app.sightings.add_up(app.database, merchant_id, key, window_s, begin, at)
         totals |= {(attribute, window_s, currency): each for currency, each in summed.items()}
         totals[attribute, window_s, ""] = Velocity(sum(each.count for each in summed.values()), 0)
-    return Velocities(facts.at, {attribute: found[key] for attribute, key in wanted.items()}, totals)
+    return Velocities(at, {attribute: found[values[attribute]] for attribute in wanted}, totals)
 
 
 def note_result(app: App, payment: Payment, account: Instrument | None, result_code: str) -> None:

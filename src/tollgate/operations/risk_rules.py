@@ -63,9 +63,24 @@ async def _check_channel(database: Database, rule: Rule) -> None:
         raise results.make_invalid(Fault("channel", "must be a channel of the merchant", rule.channel_id))
 
 
+_HASH_BYTES = 17
+"""The version of the key, and as many bytes as no two values will ever share."""
+_MARKS = tuple(bytes([mark]) for mark in range(8))
+
+
 def hash_value(merchant_id: MerchantId, attribute: Attribute, value: str, keyring: Keyring) -> bytes:
     """Returns the keyed hash by which a value is counted and listed; nobody can compare the values of two merchants."""
-    return signing.make_mac("risk value", [merchant_id, attribute, value], keyring)
+    base, mark = risk_rows.SAME_VALUES.get(attribute, (attribute, 0))
+    return mark_hash(hash_base(merchant_id, base, value, keyring), mark)
+
+
+def hash_base(merchant_id: MerchantId, base: Attribute, value: str, keyring: Keyring) -> bytes:
+    return signing.make_mac("risk value", [merchant_id, base, value], keyring)[:_HASH_BYTES]
+
+
+def mark_hash(hashed: bytes, mark: int) -> bytes:
+    """Returns the key of an attribute; those of one value stand together in the store, so one page holds them."""
+    return hashed + _MARKS[mark]
 
 
 async def add_entry(
@@ -151,7 +166,7 @@ async def _read_card(database: Database, keyring: Keyring, payment: Payment) -> 
     if sealed is not None:
         owner = sealing.make_owner("payment", payment.merchant_id, payment.id)
         account = sealing.open_account(sealed, owner=owner, keyring=keyring)
-        number = signing.fingerprint_account(account, payment.brand, payment.merchant_id, keyring)
+        number = signing.hash_account(account, payment.brand, payment.merchant_id, keyring)
     if number is None:
         raise results.make_invalid(Fault("payment", "has no account, or it was wiped"))
     shown = f"{payment.card.bin}***{payment.card.last_digits}" if payment.card else f"{payment.brand} account"

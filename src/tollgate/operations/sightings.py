@@ -5,19 +5,27 @@ A payment only adds to memory; a worker writes. What a crash loses is derived ag
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence, Set
+from itertools import islice
 
 import msgspec
 
-from tollgate.payments.velocities import Sighting, Velocity
+from tollgate.payments.velocities import History, Sighting, Velocity
 from tollgate.store.database import Batcher, Database
-from tollgate.store.risk import Look, SightingRow, read_sightings, read_totals
+from tollgate.store.risk import READ_MAX, Look, SightingRow, count_changes, read_sightings, read_totals
+from tollgate.store.statements import Dialect
 from tollgate.values import SECOND, Instant, MerchantId
 
 _Found = Mapping[bytes, Sequence[Sighting]]
 
 _UNSETTLED: Instant = 3 * SECOND
 """Other processes write their sightings within this time, so sums of older ones do not change any more."""
+
+_NEVER: Instant = 1 << 62
+_VALUES_MAX = 20_000
+"""The number of values whose sightings are held in memory."""
+_ROWS_MAX = 100_000
+"""The number of sightings that are held in memory."""
 
 
 class _Sum:
@@ -36,17 +44,37 @@ class _Sum:
             self.by_currency[currency] = Velocity(known.count + sign * each.count, known.total + sign * each.total)
 
 
+class _Held(History):
+    """The sightings of one value that this process knows: those it has not written yet, or all since some time."""
+
+    __slots__ = ("edition", "readers", "since")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.since: Instant = _NEVER
+        """From then on all are known; it is never before the value was read."""
+        self.edition = 0
+        self.readers = 0
+
+
 class Sightings:
     def __init__(self) -> None:
         self._last_at: Instant = 0
-        self._by_key: dict[bytes, dict[str, Sighting]] = {}
+        self._held: dict[bytes, _Held] = {}
+        """By the key of the value; those that were asked for last are at the end."""
         self._started: dict[str, Sequence[SightingRow]] = {}
         """The sightings of payments that are not written themselves."""
-        self._held: dict[str, Sequence[SightingRow]] = {}
+        self._promised: dict[str, Sequence[SightingRow]] = {}
         """The sightings that count once their payments are completed."""
         self._ready: deque[SightingRow] = deque()
+        self._unwritten: dict[str, int] = {}
+        """The number of sightings of each payment that are not in the store."""
         self._sums: dict[tuple[bytes, int], _Sum] = {}
         self._reads: Batcher[Sequence[Look], _Found] | None = None
+        self._edition = 0
+        """It grows when something else than this changed the sightings in the store."""
+        self._own_changes = 0
+        self._other_changes = -1
 
     def choose_instant(self, now: Instant) -> Instant:
         """Returns the time of a payment; no two have the same one, so it is clear which of them came first."""
@@ -59,8 +87,15 @@ class Sightings:
         """Counts a payment from now on, although it is not written yet."""
         if rows:
             self._started[payment_id] = rows
-            for row in rows:
-                self._by_key.setdefault(row.key, {})[payment_id] = row.sighting
+            self._add(payment_id, rows)
+
+    def _add(self, payment_id: str, rows: Sequence[SightingRow]) -> None:
+        self._unwritten[payment_id] = self._unwritten.get(payment_id, 0) + len(rows)
+        for row in rows:
+            held = self._held.get(row.key)
+            if held is None:
+                held = self._held[row.key] = _Held()
+            held.add(row.sighting)
 
     def settle(self, payment_id: str, *, is_written: bool) -> None:
         """Lets the worker write the sightings of a payment that was written, and forgets those of another."""
@@ -68,19 +103,24 @@ class Sightings:
         if is_written:
             self._ready.extend(rows)
         else:
-            self.forget(rows)
+            self._drop(rows)
 
     def hold(self, payment_id: str, rows: Sequence[SightingRow]) -> None:
         """Keeps what the result of a payment showed, such as a wrong security code, until the payment is completed."""
         if rows:
-            self._held[payment_id] = rows
+            self._promised[payment_id] = rows
 
     def complete(self, payment_id: str, at: Instant) -> None:
         """Counts what was held from the completion of the payment on."""
-        for row in self._held.pop(payment_id, ()):
-            counted = msgspec.structs.replace(row, at=at)
-            self._by_key.setdefault(row.key, {})[payment_id] = counted.sighting
-            self._ready.append(counted)
+        rows = [msgspec.structs.replace(row, at=at) for row in self._promised.pop(payment_id, ())]
+        if rows:
+            self._add(payment_id, rows)
+            self._ready.extend(rows)
+
+    @property
+    def ready(self) -> int:
+        """The number of sightings that can be written."""
+        return len(self._ready)
 
     def take(self, limit: int) -> list[SightingRow]:
         """Takes sightings to write; they count from memory until `forget`."""
@@ -89,35 +129,116 @@ class Sightings:
     def put_back(self, rows: Sequence[SightingRow]) -> None:
         self._ready.extendleft(reversed(rows))
 
-    def forget(self, rows: Iterable[SightingRow]) -> None:
+    def forget(self, rows: Sequence[SightingRow]) -> None:
+        """Is told that sightings were written, in one change of the store; of values that are not held all go."""
+        self._own_changes += 1
+        self._count_down(rows)
         for row in rows:
-            known = self._by_key.get(row.key)
-            if known is not None:
-                known.pop(row.payment_id, None)
-                if not known:
-                    del self._by_key[row.key]
+            held = self._held.get(row.key)
+            if held is not None and held.since == _NEVER and not held.readers:
+                self._remove(held, row)
+
+    def erase(self, payment_ids: Set[str]) -> None:
+        """Forgets payments whose sightings are erased, so that none is written afterwards."""
+        self._drop([row for row in self._ready if row.payment_id in payment_ids])
+        self._ready = deque(row for row in self._ready if row.payment_id not in payment_ids)
+
+    def _drop(self, rows: Sequence[SightingRow]) -> None:
+        self._count_down(rows)
+        for row in rows:
+            if (held := self._held.get(row.key)) is not None:
+                self._remove(held, row)
+
+    def _count_down(self, rows: Iterable[SightingRow]) -> None:
+        for row in rows:
+            left = self._unwritten.get(row.payment_id, 1) - 1
+            if left:
+                self._unwritten[row.payment_id] = left
+            else:
+                self._unwritten.pop(row.payment_id, None)
+
+    def _remove(self, held: _Held, row: SightingRow) -> None:
+        held.remove(row.sighting)
+        if not held.rows and held.since == _NEVER and not held.readers:
+            del self._held[row.key]
+
+    def evict(self) -> None:
+        """Lets go of the values that nobody asked for since long, so that memory has a bound."""
+        surplus = len(self._held) - _VALUES_MAX
+        rows = sum([len(held.rows) for held in self._held.values()]) - _ROWS_MAX
+        for key in list(islice(self._held, max(surplus, 0) if rows <= 0 else None)):
+            held = self._held[key]
+            if surplus <= 0 and rows <= 0:
+                return
+            if not held.readers and self._unwritten.keys().isdisjoint([row.payment_id for row in held.rows]):
+                del self._held[key]
+                surplus, rows = surplus - 1, rows - len(held.rows)
 
     # ---- reading ----
 
-    async def read(self, database: Database, looks: Sequence[Look]) -> dict[bytes, list[Sighting]]:
-        """Reads sightings from the store and from memory; reads of several payments at once share a statement."""
-        # Memory is read first: what is written meanwhile is in the store by the time that the store is read.
-        unwritten = {look.key: dict(self._by_key[look.key]) for look in looks if look.key in self._by_key}
+    async def follow(self, database: Database) -> None:
+        """Looks whether other processes changed the sightings; what is held is then read again."""
+        others = await count_changes(database) - self._own_changes
+        if others != self._other_changes:
+            self._other_changes = others
+            self._edition += 1
+
+    async def read(
+        self, database: Database, merchant_id: MerchantId, begins: Mapping[bytes, Instant], end: Instant
+    ) -> Mapping[bytes, History]:
+        """Returns the sightings of values, each from a time of its own on, with some that are older or too new.
+
+        What this process has read once it holds, and adds its own. Reads of several payments at once share a statement.
+        """
+        found: dict[bytes, _Held] = {}
+        missing: list[Look] = []
+        for key, begin in begins.items():
+            held = self._held.pop(key, None)
+            if held is None:
+                held = _Held()
+            self._held[key] = found[key] = held
+            if held.since > begin or held.edition != self._edition:
+                missing.append(Look(merchant_id, key, begin, end))
+            elif held.rows:
+                held.forget_before(begin)
+                if len(held.rows) > 2 * READ_MAX:
+                    held.keep_newest(READ_MAX)
+        if missing:
+            await self._fill(database, missing, [found[look.key] for look in missing])
+        return found
+
+    async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[_Held]) -> None:
+        edition = self._edition
+        # What is written meanwhile may be missing in what is read, so it is remembered which were not written.
+        own = [{row.payment_id for row in held.rows if row.payment_id in self._unwritten} for held in some]
+        for held in some:
+            held.readers += 1
+        try:
+            stored = await self._read_stored(database, looks)
+        finally:
+            for held in some:
+                held.readers -= 1
+        for look, held, unwritten in zip(looks, some, own, strict=True):
+            kept = [row for row in held.rows if row.payment_id in unwritten or row.payment_id in self._unwritten]
+            if look.key in stored or len(kept) < len(held.rows):
+                rows = {row.payment_id: row for row in (*stored.get(look.key, ()), *kept)}
+                held.replace(rows.values())
+            held.since, held.edition = look.begin, edition
+
+    def _read_stored(self, database: Database, looks: Sequence[Look]) -> Awaitable[_Found]:
+        if database.dialect is Dialect.SQLITE:
+            # A file is read at once, and waiting for others would take longer.
+            return read_sightings(database, looks)
         if self._reads is None:
             self._reads = Batcher(lambda items: asyncio.ensure_future(_read_all(database, items)))
-        stored = await self._reads.submit(looks)
-        found: dict[bytes, list[Sighting]] = {}
-        for look in looks:
-            rows = {row.payment_id: row for row in stored.get(look.key, ())} | unwritten.get(look.key, {})
-            found[look.key] = [row for row in rows.values() if look.begin <= row.at < look.end]
-        return found
+        return self._reads.submit(looks)
 
     async def add_up(
         self, database: Database, merchant_id: MerchantId, key: bytes, window_s: int, begin: Instant, end: Instant
     ) -> dict[str, Velocity]:
         """Adds up the sightings of a value that very many payments share. Only what changed since is read again."""
-        own = self._by_key.get(key, {}).values()
-        settled = max(begin, min(end - _UNSETTLED, *[row.at for row in own]) if own else end - _UNSETTLED)
+        own = list(self._held[key].rows) if key in self._held else []
+        settled = max(begin, min(end - _UNSETTLED, own[0].at) if own else end - _UNSETTLED)
         known = self._sums.get((key, window_s))
         if known is None or known.upto < begin:
             known = self._sums[key, window_s] = _Sum(begin)
@@ -131,8 +252,11 @@ class Sightings:
             known.add(come, 1)
             known.begin, known.upto = begin, settled
             summed = dict(known.by_currency)
-        recent = await self.read(database, [Look(merchant_id, key, settled, end)])
-        for row in recent[key]:
+        # Memory is read first: what is written meanwhile is in the store by the time that the store is read.
+        unwritten = list(self._held[key].rows) if key in self._held else []
+        stored = await self._read_stored(database, [Look(merchant_id, key, settled, end)])
+        recent = {row.payment_id: row for row in (*stored.get(key, ()), *unwritten) if settled <= row.at < end}
+        for row in recent.values():
             before = summed.get(row.currency, Velocity())
             summed[row.currency] = Velocity(before.count + 1, before.total + row.amount)
         return summed

@@ -155,15 +155,28 @@ class _Group(msgspec.Struct, frozen=True):
     kind: str
     attribute: Attribute
     least: int
-    """The lowest limit: without an earlier payment, nothing above it means no hit whatever the window is."""
+    """The lowest limit."""
     parts: tuple[tuple[int, str, _ByLimit], ...]
     """The rules by window and currency."""
+
+
+class _Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules that count one attribute; none is hit while nothing exceeds what is quiet."""
+
+    attribute: Attribute
+    kinds: tuple[_Group, ...]
+    quiet_count: int
+    """So many earlier payments, whatever the window is, hit no rule."""
+    quiet_total: int | None
+    """So much, in whatever window and currency, hits no rule; None where none adds up."""
+    quiet_amount: int
+    """A payment of this amount is not too high for a first one."""
 
 
 class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a channel that are not off, grouped so that many alike cost as much as one."""
 
-    groups: tuple[_Group, ...] = ()
+    groups: tuple[_Watched, ...] = ()
     amounts: Mapping[str, _ByLimit] = {}
     plain: tuple[Rule, ...] = ()
     """Rules that look at the facts only."""
@@ -180,6 +193,8 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     allow: Mapping[tuple[Attribute, bytes], Entry] = {}
     listed: frozenset[Attribute] = frozenset()
     """The attributes that a list names."""
+    needs_names: bool = False
+    """Some rule compares the name of the holder with that of the customer."""
     needs_places: bool = False
     """Some rule or entry asks for the country of the card or of the IP address."""
     registering: "CompiledRules | None" = None
@@ -191,6 +206,7 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
         return not (self.groups or self.amounts or self.plain or self.block or self.allow)
 
 
+_ANY = 1 << 62
 _BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
 _ANSWERS = ("avs", "cvv")
 _COUNTS_ITSELF = ("count", "distinct")
@@ -206,9 +222,10 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
         if (attribute := rule.terms.attribute) is not None:
             windows_s[attribute] = max(windows_s.get(attribute, 0), rule.terms.window_s)
     groups = tuple(_make_groups(counting))
+    watched = {group.attribute: [each for each in groups if each.attribute is group.attribute] for group in groups}
     entries = list(entries)
     compiled = CompiledRules(
-        groups=groups,
+        groups=tuple(_watch(attribute, some) for attribute, some in watched.items()),
         amounts={
             currency: _order_by_limit([r for r in found if r.kind == "amount" and r.terms.currency == currency])
             for currency in {rule.terms.currency for rule in found if rule.kind == "amount"}
@@ -227,6 +244,7 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
         block={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.BLOCK},
         allow={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.ALLOW},
         listed=frozenset(each.attribute for each in entries),
+        needs_names=any(rule.kind == "holder" for rule in found),
         needs_places=any(rule.kind in _PLACED for rule in found)
         or any(each.attribute is Attribute.COUNTRY for each in entries),
     )
@@ -237,7 +255,7 @@ def _select_registering(rules: CompiledRules) -> CompiledRules:
     own = REGISTERING & rules.attributes
     return msgspec.structs.replace(
         rules,
-        groups=tuple(group for group in rules.groups if group.attribute in own),
+        groups=tuple(each for each in rules.groups if each.attribute in own),
         amounts={},
         plain=(),
         attributes=own,
@@ -256,6 +274,20 @@ def _make_groups(rules: Iterable[Rule]) -> Iterable[_Group]:
     for (kind, attribute), by_window in found.items():
         parts = tuple((*key, _order_by_limit(some)) for key, some in by_window.items())
         yield _Group(kind, attribute, min(alike.limits[0] for *_, alike in parts), parts)
+
+
+def _watch(attribute: Attribute, groups: Sequence[_Group]) -> _Watched:
+    counts = [
+        each.least - (each.kind in _COUNTS_ITSELF) for each in groups if each.kind not in ("volume", "first_time")
+    ]
+    return _Watched(
+        attribute=attribute,
+        kinds=tuple(groups),
+        # What all payments share is not held one by one.
+        quiet_count=-1 if attribute in TOTALS else min(counts, default=_ANY),
+        quiet_total=min((each.least for each in groups if each.kind == "volume"), default=None),
+        quiet_amount=min((each.least for each in groups if each.kind == "first_time"), default=_ANY),
+    )
 
 
 def _order_by_limit(rules: Sequence[Rule]) -> _ByLimit:
@@ -278,7 +310,10 @@ def evaluate(rules: CompiledRules, facts: Facts, velocities: Velocities) -> Risk
     """
     blocked = _find_entry(rules.block, facts)
     is_allowed = blocked is None and _find_entry(rules.allow, facts) is not None
-    hit = [rule for group in rules.groups for rule in _list_hit(group, facts, velocities)]
+    hit: list[Rule] = []
+    for watched in rules.groups:
+        if watched.attribute in facts.values and not _is_quiet(watched, facts, velocities):
+            hit += [rule for group in watched.kinds for rule in _list_hit(group, facts, velocities)]
     if (alike := rules.amounts.get(facts.money.currency)) is not None:
         hit += alike.list_exceeded(facts.money.hundredths)
     hit += [rule for rule in rules.plain if _PLAIN[rule.kind](rule.terms, facts)]
@@ -304,6 +339,14 @@ def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) 
     return next((each for each in found if each and each.is_counted(facts.at)), None)
 
 
+def _is_quiet(watched: _Watched, facts: Facts, velocities: Velocities) -> bool:
+    attribute, own = watched.attribute, facts.money.hundredths
+    if velocities.count_all(attribute) > watched.quiet_count or own > watched.quiet_amount:
+        return False
+    most = watched.quiet_total
+    return most is None or own + velocities.add_up_all(attribute) <= most
+
+
 def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]:
     attribute = group.attribute
     if attribute not in facts.values or (attribute in PAIRS and attribute not in facts.others):
@@ -316,13 +359,6 @@ def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]
             if of == currency and own > alike.limits[0] and not velocities.count(attribute, window_s)
             for rule in alike.list_exceeded(own)
         ]
-    if group.kind == "volume":
-        # In no window, and in no currency, there is more than in all of them.
-        most = own + velocities.add_up_all(attribute)
-    else:
-        most = velocities.count_all(attribute) + (group.kind in _COUNTS_ITSELF)
-    if most <= group.least and attribute not in TOTALS:
-        return []
     hit: list[Rule] = []
     for window_s, of, alike in group.parts:
         if of and of != currency:

@@ -1,8 +1,8 @@
 """Sightings of payments and how many there were within a window. Which of them are needed is decided by the rules."""
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -16,7 +16,7 @@ WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
 """The result codes by which the issuer says that a value was wrong."""
 
 
-class Sighting(NamedTuple):
+class Sighting(msgspec.Struct, frozen=True, gc=False):
     """One payment that was seen with one value."""
 
     at: Instant
@@ -32,40 +32,103 @@ class Velocity(msgspec.Struct, frozen=True):
     total: int = 0
 
 
-class Velocities:
-    """The earlier payments with the values of one payment, in the order of their time."""
+_get_time = attrgetter("at")
 
-    __slots__ = ("_at", "_seen", "_times", "totals")
+
+class History:
+    """The sightings of one value, in the order of their time; also some that are outside of every window."""
+
+    __slots__ = ("rows", "total")
+
+    def __init__(self, rows: Iterable[Sighting] = ()) -> None:
+        self.rows: list[Sighting] = []
+        self.total = 0
+        """The sum of the amounts in all currencies."""
+        self.replace(rows)
+
+    def replace(self, rows: Iterable[Sighting]) -> None:
+        self.rows = sorted(rows, key=_get_time)
+        self.total = sum([row.amount for row in self.rows])
+
+    def add(self, row: Sighting) -> None:
+        if self.rows and row.at < self.rows[-1].at:
+            insort(self.rows, row, key=_get_time)
+        else:
+            self.rows.append(row)
+        self.total += row.amount
+
+    def remove(self, row: Sighting) -> None:
+        """Removes a sighting, if it is there."""
+        for place in range(self.find_place(row.at), len(self.rows)):
+            if self.rows[place] == row:
+                del self.rows[place]
+                self.total -= row.amount
+                return
+
+    def forget_before(self, begin: Instant) -> None:
+        """Forgets what is older."""
+        if self.rows and self.rows[0].at < begin:
+            self.keep_newest(len(self.rows) - self.find_place(begin))
+
+    def keep_newest(self, count: int) -> None:
+        left = len(self.rows) - count
+        self.total -= sum([row.amount for row in self.rows[:left]])
+        del self.rows[:left]
+
+    def find_place(self, at: Instant) -> int:
+        """Returns the number of sightings before an instant."""
+        return bisect_left(self.rows, at, key=_get_time)
+
+
+class Velocities:
+    """The earlier payments with the values of one payment."""
+
+    __slots__ = ("_at", "_ends", "_seen", "totals")
 
     def __init__(
         self,
         at: Instant,
-        seen: Mapping[Attribute, Sequence[Sighting]],
+        seen: Mapping[Attribute, History | Iterable[Sighting]],
         totals: Mapping[tuple[Attribute, int, str], Velocity] = {},
     ) -> None:
         """totals: by attribute, window and currency, for attributes that all payments share; "" is any currency."""
         self._at = at
-        self._seen = {attribute: sorted(rows) for attribute, rows in seen.items() if rows}
-        self._times = {attribute: [row.at for row in rows] for attribute, rows in self._seen.items()}
+        self._seen: dict[Attribute, History] = {}
+        self._ends: dict[Attribute, int] = {}
+        for attribute, rows in seen.items():
+            history = rows if isinstance(rows, History) else History(rows)
+            # Most often the payment itself is the only one that is not earlier.
+            end = len(history.rows)
+            if end and history.rows[-1].at >= at:
+                end = history.find_place(at)
+            if end:
+                self._seen[attribute], self._ends[attribute] = history, end
         self.totals = totals
 
     def list_within(self, attribute: Attribute, window_s: int) -> Sequence[Sighting]:
-        rows = self._seen.get(attribute)
-        if rows is None:
+        history = self._seen.get(attribute)
+        if history is None:
             return ()
-        return rows[bisect_left(self._times[attribute], begin_window(self._at, attribute, window_s)) :]
+        return history.rows[history.find_place(begin_window(self._at, attribute, window_s)) : self._ends[attribute]]
 
     def count_all(self, attribute: Attribute) -> int:
-        return len(self._seen.get(attribute, ()))
+        """Counts at least those within the longest window."""
+        return self._ends.get(attribute, 0)
 
     def add_up_all(self, attribute: Attribute) -> int:
-        """Adds up the amounts in all currencies, within the longest window."""
-        return sum([row.amount for row in self._seen.get(attribute, ())])
+        """Adds up at least the amounts within the longest window, in all currencies."""
+        history = self._seen.get(attribute)
+        if history is None:
+            return 0
+        return history.total - sum([row.amount for row in history.rows[self._ends[attribute] :]])
 
     def count(self, attribute: Attribute, window_s: int) -> int:
         if attribute in TOTALS:
             return self.totals.get((attribute, window_s, ""), Velocity()).count
-        return len(self.list_within(attribute, window_s))
+        history = self._seen.get(attribute)
+        if history is None:
+            return 0
+        return max(0, self._ends[attribute] - history.find_place(begin_window(self._at, attribute, window_s)))
 
     def add_up(self, attribute: Attribute, window_s: int, currency: str) -> int:
         if attribute in TOTALS:

@@ -11,7 +11,18 @@ import sqlalchemy as sa
 
 from tollgate.payments import checkout, payment, registration
 from tollgate.payments.schedule import Schedule
-from tollgate.store import checkouts, database, hot, links, payments, registrations, schedules, schema, statements
+from tollgate.store import (
+    checkouts,
+    database,
+    hot,
+    links,
+    payments,
+    registrations,
+    risk,
+    schedules,
+    schema,
+    statements,
+)
 from tollgate.store.codec import LIMIT, UNREADABLE, Codec, T, bind, encode_json, is_among_ids, spread_ids
 from tollgate.store.reviews import wipe_note_writes
 from tollgate.values import MerchantId
@@ -127,7 +138,8 @@ def erase_traces_writes(
     """
     written = [(statement, ids) for _, ids in spread_ids(subject_ids) for statement in _TRACES]
     written += [(_delete_lines, ids) for _, ids in spread_ids(ndcs)]
-    return [statements.Write(statement, {"of_merchant_id": merchant_id, **ids}) for statement, ids in written]
+    writes = [statements.Write(statement, {"of_merchant_id": merchant_id, **ids}) for statement, ids in written]
+    return [*writes, *(risk.count_change_writes() if writes else ())]
 
 
 async def erase_messages(db: database.Database) -> None:

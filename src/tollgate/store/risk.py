@@ -1,6 +1,8 @@
 """The risk rules, the lists, and the sightings of payments. What is counted, and what follows, is decided elsewhere."""
 
 from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -12,10 +14,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.payments.risk import Entry, Rule
 from tollgate.payments.velocities import Sighting, Velocity
-from tollgate.store.codec import LIMIT, Codec, bind
+from tollgate.store import opening
+from tollgate.store.codec import Codec, bind
 from tollgate.store.database import Database
+from tollgate.store.hot import Row
 from tollgate.store.merchants import change_merchants
-from tollgate.store.schema import payments, risk_entries, risk_rules, risk_sightings
+from tollgate.store.schema import WHOLE, payments, risk_entries, risk_rules, risk_sightings
 from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import Instant, MerchantId
 
@@ -97,7 +101,7 @@ async def delete_entry(db: Database, merchant_id: MerchantId, entry_id: str) -> 
 # ---- sightings ----
 
 
-class SightingRow(msgspec.Struct, frozen=True):
+class SightingRow(msgspec.Struct, frozen=True, gc=False):
     """A sighting with the merchant and the value that it belongs to."""
 
     merchant_id: MerchantId
@@ -128,6 +132,10 @@ SUMS_AT_ONCE = 4
 READ_MAX = 5_000
 """The newest sightings of a value that are read: no person pays so often within a window."""
 
+CHANGES = "sighting_changes"
+"""The setting that counts how often sightings were written or erased: processes hold some in memory."""
+
+_places = [f"{name}_{place}" for place in range(ROWS_AT_ONCE) for name in SIGHTINGS.names]
 _insert_sightings = Statement(
     insert(risk_sightings)
     .values(
@@ -138,25 +146,35 @@ _insert_sightings = Statement(
     )
     .on_conflict_do_nothing()
 )
+_get_values = attrgetter(*SIGHTINGS.names)
+get_place = attrgetter(*SIGHTINGS.key)
+"""Returns by what sightings are in order in the store."""
 
 
 def insert_sightings_writes(rows: Sequence[SightingRow]) -> list[Write]:
     """Inserts sightings; one that exists is left alone. The last statement repeats its last row to be full."""
     writes = []
     for start in range(0, len(rows), ROWS_AT_ONCE):
-        some = rows[start : start + ROWS_AT_ONCE]
-        params: dict[str, Any] = {}
-        for place in range(ROWS_AT_ONCE):
-            encoded = SIGHTINGS.encode(some[min(place, len(some) - 1)])
-            params |= {f"{name}_{place}": value for name, value in encoded.items()}
-        writes.append(Write(_insert_sightings, params))
+        some = [_get_values(row) for row in rows[start : start + ROWS_AT_ONCE]]
+        some += [some[-1]] * (ROWS_AT_ONCE - len(some))
+        writes.append(Write(_insert_sightings, dict(zip(_places, chain.from_iterable(some), strict=True))))
     return writes
+
+
+def count_change_writes() -> list[Write]:
+    return opening.add_to_setting_writes(CHANGES, 1)
+
+
+async def count_changes(db: Database) -> int:
+    """Returns how often sightings were written or erased."""
+    return int(await opening.get_setting(db, CHANGES, "0"))
 
 
 async def write_sightings(db: Database, rows: Sequence[SightingRow]) -> None:
     # In the order of their key, so that two processes with the same rows do not wait for each other in a circle.
-    ordered = sorted(rows, key=lambda row: (row.merchant_id, row.key, row.at, row.payment_id))
-    await db.write(insert_sightings_writes(ordered), label="risk sightings")
+    await db.write(
+        [*insert_sightings_writes(sorted(rows, key=get_place)), *count_change_writes()], label="risk sightings"
+    )
 
 
 def _list_conditions(place: int) -> list[sa.ColumnElement[bool]]:
@@ -179,37 +197,39 @@ def _make_sum(place: int) -> Any:
 
 
 _sums = Statement(sa.union_all(*[_make_sum(place) for place in range(SUMS_AT_ONCE)]))
-_FOUND = 's."key", s.at, s.payment_id, s.amount, s.currency, s.other'
+_FOUND = '"key", at, payment_id, amount, currency, other'
+_look = Statement(
+    sa.text(
+        f"""
+        SELECT {_FOUND} FROM risk_sightings
+        WHERE merchant_id = :merchant_id AND "key" = :key AND at >= :begin AND at < :end LIMIT {READ_MAX}
+        """
+    ),
+    is_quick=True,
+)
+_newest = Statement(
+    sa.text(
+        f"""
+        SELECT {_FOUND} FROM risk_sightings
+        WHERE merchant_id = :merchant_id AND "key" = :key AND at >= :begin AND at < :end
+        ORDER BY at DESC LIMIT {READ_MAX}
+        """
+    )
+)
 # One parameter for all looks, because a text of many parts would take longer to prepare than to run.
-_looks = {
-    Dialect.SQLITE: Statement(
-        sa.text(
-            f"""
-            SELECT {_FOUND} FROM json_each(:looks) AS j CROSS JOIN risk_sightings AS s
-            WHERE s.merchant_id = j.value ->> 0 AND s."key" = unhex(j.value ->> 1) AND s.at < j.value ->> 3
-            AND s.at >= max(j.value ->> 2, coalesce((
-                SELECT n.at FROM risk_sightings AS n
-                WHERE n.merchant_id = j.value ->> 0 AND n."key" = unhex(j.value ->> 1) AND n.at < j.value ->> 3
-                ORDER BY n.at DESC LIMIT 1 OFFSET {READ_MAX - 1}
-            ), 0))
-            """
-        ),
-        is_quick=True,
+_looks = Statement(
+    sa.text(
+        f"""
+        SELECT {_FOUND} FROM json_array_elements(CAST(:looks AS json)) AS j CROSS JOIN LATERAL (
+            SELECT * FROM risk_sightings AS n
+            WHERE n.merchant_id = j ->> 0 AND n."key" = decode(j ->> 1, 'hex')
+            AND n.at >= CAST(j ->> 2 AS bigint) AND n.at < CAST(j ->> 3 AS bigint)
+            ORDER BY n.at DESC LIMIT {READ_MAX}
+        ) AS s
+        """
     ),
-    Dialect.POSTGRESQL: Statement(
-        sa.text(
-            f"""
-            SELECT {_FOUND} FROM json_array_elements(CAST(:looks AS json)) AS j CROSS JOIN LATERAL (
-                SELECT * FROM risk_sightings AS n
-                WHERE n.merchant_id = j ->> 0 AND n."key" = decode(j ->> 1, 'hex')
-                AND n.at >= CAST(j ->> 2 AS bigint) AND n.at < CAST(j ->> 3 AS bigint)
-                ORDER BY n.at DESC LIMIT {READ_MAX}
-            ) AS s
-            """
-        ),
-        is_quick=True,
-    ),
-}
+    is_quick=True,
+)
 
 
 def _spread(looks: Sequence[Look], size: int) -> dict[str, Any]:
@@ -227,11 +247,22 @@ def _spread(looks: Sequence[Look], size: int) -> dict[str, Any]:
     return params
 
 
+async def _read_look(db: Database, look: Look) -> list[Row]:
+    params = {"merchant_id": look.merchant_id, "key": look.key, "begin": look.begin, "end": look.end}
+    rows = await db.fetch(_look, params)
+    # Most often there are few, and SQLite takes three times as long to find them from the end.
+    return rows if len(rows) < READ_MAX else await db.fetch(_newest, params)
+
+
 async def read_sightings(db: Database, looks: Sequence[Look]) -> dict[bytes, list[Sighting]]:
     """Returns the sightings of each value that has any. A value may be asked for once only."""
+    if db.dialect is Dialect.SQLITE:
+        rows = [row for look in looks for row in await _read_look(db, look)]
+    else:
+        asked = orjson.dumps([(look.merchant_id, look.key.hex(), look.begin, look.end) for look in looks]).decode()
+        rows = await db.fetch(_looks, {"looks": asked})
     found: dict[bytes, list[Sighting]] = {}
-    asked = orjson.dumps([(look.merchant_id, look.key.hex(), look.begin, look.end) for look in looks]).decode()
-    for row in await db.fetch(_looks[db.dialect], {"looks": asked}):
+    for row in rows:
         found.setdefault(bytes(row[0]), []).append(Sighting(*row[1:]))
     return found
 
@@ -247,25 +278,50 @@ async def read_totals(db: Database, looks: Sequence[Look]) -> list[dict[str, Vel
     return found
 
 
-_oldest = (
-    sa.select(*[risk_sightings.c[name] for name in SIGHTINGS.key])
-    .where(
-        risk_sightings.c.merchant_id == bind("of", risk_sightings.c.merchant_id),
-        risk_sightings.c.at < sa.bindparam("before"),
-    )
-    .order_by(risk_sightings.c.at)
-    .limit(LIMIT)
+_places_in_order = tuple(risk_sightings.c[name] for name in ("key", "at", "payment_id"))
+_is_of_owner = risk_sightings.c.merchant_id == bind("of", risk_sightings.c.merchant_id)
+
+
+def _bind_place(prefix: str) -> Any:
+    return sa.tuple_(*[sa.bindparam(f"{prefix}_{column.name}", type_=column.type) for column in _places_in_order])
+
+
+_is_behind = sa.and_(_is_of_owner, sa.tuple_(*_places_in_order) > _bind_place("after"))
+_last_of_page = Statement(
+    sa.select(*_places_in_order)
+    .where(_is_behind)
+    .order_by(*_places_in_order)
+    .limit(1)
+    .offset(sa.bindparam("passed", type_=WHOLE))
 )
 _purge = Statement(
     sa.delete(risk_sightings)
-    .where(sa.tuple_(*[risk_sightings.c[name] for name in SIGHTINGS.key]).in_(_oldest))
+    .where(
+        _is_behind,
+        sa.tuple_(*_places_in_order) <= _bind_place("upto"),
+        risk_sightings.c.at < sa.bindparam("before", type_=WHOLE),
+    )
     .returning(risk_sightings.c.payment_id)
 )
+FIRST = (b"", 0, "")
+_LAST = (b"\xff" * 64, 0, "")
 
 
-async def purge_sightings(db: Database, merchant_id: MerchantId, before: Instant, limit: int) -> int:
-    """Deletes the oldest sightings of a merchant, and returns how many there were."""
-    return len(await db.fetch(_purge, {"of_merchant_id": merchant_id, "before": before, "limit": limit}))
+async def purge_sightings(
+    db: Database, merchant_id: MerchantId, before: Instant, after: Row, limit: int
+) -> tuple[Row | None, int]:
+    """Deletes the old ones among the next sightings of a merchant; returns the place to go on from, and their number.
+
+    They are in the order of their values: an index by age would take longer with every payment than this does.
+    """
+    params = {"of_merchant_id": merchant_id, **_name_place("after", after)}
+    last = await db.fetch_one(_last_of_page, {**params, "passed": limit})
+    removed = await db.fetch(_purge, {**params, **_name_place("upto", last or _LAST), "before": before})
+    return last, len(removed)
+
+
+def _name_place(prefix: str, place: Row) -> dict[str, Any]:
+    return {f"{prefix}_{column.name}": value for column, value in zip(_places_in_order, place, strict=True)}
 
 
 # ---- the payments from which sightings are derived ----

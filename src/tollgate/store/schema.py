@@ -317,7 +317,6 @@ risk_sightings = _make_table(
     sa.Column("other", BYTES),
     sqlite_with_rowid=False,
 )
-sa.Index("risk_sightings_by_age", risk_sightings.c.merchant_id, risk_sightings.c.at)
 
 reviews = _make_table(
     "reviews",

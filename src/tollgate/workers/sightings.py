@@ -4,6 +4,7 @@ What is counted is decided in `operations/risk.py`.
 """
 
 import asyncio
+import time
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sighting_history import write_history
@@ -13,36 +14,53 @@ from tollgate.payments.merchants import Channel
 from tollgate.store import registrations
 from tollgate.store import risk as store
 from tollgate.store.database import StoreFault
+from tollgate.store.hot import Row
+from tollgate.store.statements import Dialect
 from tollgate.values import HOUR, SECOND, MerchantId
 from tollgate.workers.deliveries import Pressure
 from tollgate.workers.loop import run_guarded
 
-_WRITE_EVERY_S = 0.25
-"""Other processes count a payment after this time."""
+_FOLLOW_EVERY_S = 0.25
+_WRITE_EVERY_S = {Dialect.POSTGRESQL: 0.0, Dialect.SQLITE: 10.0}
+"""Other processes wait for what is written; a file has none, and the more is written at once, the less it costs."""
+_EVICT_EVERY_S = 5.0
+_SORTED_AT_ONCE = 32_768
+"""The number of sightings that are brought in the order of the store, so that a commit changes few of its pages."""
 _HISTORY_EVERY_S = 2.0
 _HISTORY_PAUSE_S = 0.2
 """Between two days of history, payments have their turn."""
+_PURGE_PAUSE_S = 0.01
 
 
 async def keep_sightings(app: App) -> int:
     """Writes what is noted until it is cancelled, and then what is left."""
     try:
+        written_at = evicted_at = time.monotonic()
         while True:
-            await run_guarded(app, write_noted)
-            await asyncio.sleep(_WRITE_EVERY_S)
+            now = time.monotonic()
+            if now - written_at >= _WRITE_EVERY_S[app.database.dialect] or app.sightings.ready >= _SORTED_AT_ONCE:
+                written_at = now
+                await run_guarded(app, write_noted)
+            if now - evicted_at >= _EVICT_EVERY_S:
+                evicted_at = now
+                app.sightings.evict()
+            await run_guarded(app.database, app.sightings.follow)
+            await asyncio.sleep(_FOLLOW_EVERY_S)
     finally:
         await run_guarded(app, write_noted)
 
 
 async def write_noted(app: App) -> None:
     """Writes what is noted; what cannot be written stays for the next time."""
-    while rows := app.sightings.take(LIMITS.sightings_batch):
-        try:
-            await store.write_sightings(app.database, rows)
-        except StoreFault:
-            app.sightings.put_back(rows)
-            raise
-        app.sightings.forget(rows)
+    while rows := sorted(app.sightings.take(_SORTED_AT_ONCE), key=store.get_place):
+        for start in range(0, len(rows), LIMITS.sightings_batch):
+            some = rows[start : start + LIMITS.sightings_batch]
+            try:
+                await store.write_sightings(app.database, some)
+            except StoreFault:
+                app.sightings.put_back(rows[start:])
+                raise
+            app.sightings.forget(some)
 
 
 async def derive_recent(app: App) -> None:
@@ -100,5 +118,9 @@ async def remove_old_sightings(app: App) -> int:
     for merchant in app.merchants.list_merchants():
         longest = max(app.merchants.get_counted(merchant.id).values(), default=0) * SECOND
         before = app.clock.now() - max(longest + HOUR, LIMITS.sightings_kept_min)
-        removed += await store.purge_sightings(app.database, merchant.id, before, LIMITS.sightings_batch)
+        place: Row | None = store.FIRST
+        while place is not None:
+            place, some = await store.purge_sightings(app.database, merchant.id, before, place, LIMITS.sightings_batch)
+            removed += some
+            await asyncio.sleep(_PURGE_PAUSE_S)
     return removed

@@ -76,7 +76,7 @@ WORKERS = (
     Worker(name="success rates", every_s=3.0, run=success_rates.share_counts),
     Worker(name="sightings", every_s=1.0, run=sightings.keep_sightings),
     Worker(name="sighting history", every_s=1.0, run=sightings.keep_history),
-    Worker(name="old sightings", every_s=60.0, run=sightings.remove_old_sightings),
+    Worker(name="old sightings", every_s=21_600.0, run=sightings.remove_old_sightings),
     Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
     Worker(name="card testing", every_s=1.0, run=card_testing.share_declines),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),

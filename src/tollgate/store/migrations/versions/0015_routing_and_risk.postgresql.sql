@@ -89,8 +89,6 @@ CREATE TABLE risk_sightings (
     PRIMARY KEY (merchant_id, key, at, payment_id)
 );
 
-CREATE INDEX risk_sightings_by_age ON risk_sightings (merchant_id, at);
-
 CREATE TABLE reviews (
     merchant_id TEXT NOT NULL,
     id TEXT NOT NULL,

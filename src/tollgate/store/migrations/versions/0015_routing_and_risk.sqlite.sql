@@ -97,8 +97,6 @@ CREATE TABLE risk_sightings (
  WITHOUT ROWID,
  STRICT;
 
-CREATE INDEX risk_sightings_by_age ON risk_sightings (merchant_id, at);
-
 CREATE TABLE reviews (
     merchant_id TEXT NOT NULL,
     id TEXT NOT NULL,
