@@ -27,7 +27,8 @@ from tollgate.payments import risk_replay
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Outcome, Payment
-from tollgate.payments.risk import CompiledRules, Entry, Facts, RiskFinding, Rule, compile_rules, evaluate_answers
+from tollgate.payments.risk import Entry, Facts, RiskFinding, Rule
+from tollgate.payments.risk_evaluation import CompiledRules, compile_rules, evaluate_answers
 from tollgate.payments.risk_replay import Past
 from tollgate.payments.velocities import Velocities
 from tollgate.values import MINUTE, Instant

@@ -18,7 +18,8 @@ from tollgate.operations.app import App
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import FOREVER
-from tollgate.payments.risk import CompiledRules, RiskFinding, Rule, compile_rules
+from tollgate.payments.risk import RiskFinding, Rule
+from tollgate.payments.risk_evaluation import CompiledRules, compile_rules
 from tollgate.payments.risk_replay import Past, evaluate_payment
 from tollgate.payments.risk_report import Report, list_fates
 from tollgate.payments.velocities import WRONG_TRIES

@@ -13,7 +13,7 @@ from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.connectors.threeds import exchanges
 from tollgate.operations import settings
 from tollgate.operations.dispatch import converse
-from tollgate.payments import risk
+from tollgate.payments import risk, risk_evaluation
 from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
 from tollgate.payments.dispatching import DispatchRow
 from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, FurtherAccount, Merchant, ThreeDsTerms
@@ -80,7 +80,7 @@ class MerchantCache:
         self._dispatch_rows: dict[MerchantId, tuple[DispatchRow, ...]] = {}
         self._risk_rules: dict[MerchantId, tuple[risk.Rule, ...]] = {}
         self._risk_entries: dict[MerchantId, tuple[risk.Entry, ...]] = {}
-        self._compiled: dict[ChannelId, risk.CompiledRules] = {}
+        self._compiled: dict[ChannelId, risk_evaluation.CompiledRules] = {}
         self._counted: dict[MerchantId, Mapping[risk_rows.Attribute, int]] = {}
 
     @property
@@ -135,15 +135,15 @@ class MerchantCache:
         self._risk_entries = _group(entries, lambda entry: entry.merchant_id)
         self._compiled = {}
         self._counted = {
-            merchant_id: risk.compile_rules(some).windows_s for merchant_id, some in self._risk_rules.items()
+            merchant_id: risk_evaluation.compile_rules(some).windows_s for merchant_id, some in self._risk_rules.items()
         }
 
-    def get_risk_rules(self, channel: Channel) -> risk.CompiledRules:
+    def get_risk_rules(self, channel: Channel) -> risk_evaluation.CompiledRules:
         """Returns the rules and lists that judge the payments of a channel."""
         found = self._compiled.get(channel.id)
         if found is None:
             own = self._risk_rules.get(channel.merchant_id, ())
-            found = risk.compile_rules(
+            found = risk_evaluation.compile_rules(
                 [rule for rule in own if rule.channel_id in ("", channel.id)],
                 self.list_risk_entries(channel.merchant_id),
             )

@@ -19,7 +19,8 @@ from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import NATURES, Nature, Payment
-from tollgate.payments.risk import CompiledRules, Facts, RiskFinding, RiskOutcome, evaluate
+from tollgate.payments.risk import Facts, RiskFinding, RiskOutcome
+from tollgate.payments.risk_evaluation import CompiledRules, evaluate
 from tollgate.payments.velocities import WRONG_TRIES, Velocities, Velocity, begin_window
 from tollgate.store import payments
 from tollgate.store.risk import SightingRow

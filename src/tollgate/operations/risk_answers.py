@@ -9,7 +9,8 @@ from tollgate.catalog import card_checks, codes, results
 from tollgate.operations.app import App
 from tollgate.payments import reviews
 from tollgate.payments.payment import Outcome, Payment, Verdict
-from tollgate.payments.risk import RiskFinding, RiskOutcome, evaluate_answers
+from tollgate.payments.risk import RiskFinding, RiskOutcome
+from tollgate.payments.risk_evaluation import evaluate_answers
 from tollgate.store.reviews import find_review
 
 

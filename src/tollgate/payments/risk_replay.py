@@ -11,16 +11,8 @@ import msgspec
 from tollgate.catalog import card_checks
 from tollgate.catalog.risk_rows import TOTALS, Attribute
 from tollgate.payments.payment import Outcome, Payment
-from tollgate.payments.risk import (
-    CompiledRules,
-    Facts,
-    RiskFinding,
-    RiskOutcome,
-    Rule,
-    RuleMode,
-    evaluate,
-    evaluate_answers,
-)
+from tollgate.payments.risk import Facts, RiskFinding, RiskOutcome, Rule, RuleMode
+from tollgate.payments.risk_evaluation import CompiledRules, evaluate, evaluate_answers
 from tollgate.payments.velocities import Sighting, Velocities, Velocity, begin_window
 from tollgate.values import MINUTE, Instant
 

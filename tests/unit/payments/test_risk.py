@@ -8,19 +8,8 @@ import pytest
 
 from tollgate.catalog.results import RESULTS, is_review, is_success
 from tollgate.catalog.risk_rows import BLOCK_CODES, RISK_KINDS, TERM_SHAPES, Attribute, Moment, Term
-from tollgate.payments.risk import (
-    Entry,
-    Facts,
-    ListName,
-    RiskFinding,
-    RiskOutcome,
-    Rule,
-    RuleMode,
-    Terms,
-    compile_rules,
-    evaluate,
-    evaluate_answers,
-)
+from tollgate.payments.risk import Entry, Facts, ListName, RiskFinding, RiskOutcome, Rule, RuleMode, Terms
+from tollgate.payments.risk_evaluation import compile_rules, evaluate, evaluate_answers
 from tollgate.payments.velocities import Sighting, Velocities, Velocity
 from tollgate.values import HOUR, MINUTE, SECOND, MerchantId, Money
 

@@ -1,0 +1,314 @@
+"""The evaluation of risk rules. Rules of a channel are grouped once, and each payment is compared with the groups."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, REGISTERING, TOTALS, Attribute
+from tollgate.payments.risk import (
+    SEVERITY,
+    Entry,
+    Facts,
+    Hit,
+    ListName,
+    RiskFinding,
+    RiskOutcome,
+    Rule,
+    RuleMode,
+    Terms,
+)
+from tollgate.payments.velocities import Velocities
+
+
+class _ByLimit(msgspec.Struct, frozen=True):
+    """Rules that differ in their limit only, the lowest first: a value hits all whose limit it exceeds."""
+
+    limits: tuple[int, ...]
+    rules: tuple[Rule, ...]
+
+    def list_exceeded(self, value: int) -> tuple[Rule, ...]:
+        return self.rules[: bisect_left(self.limits, value)]
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """The rules that ask the same of the same attribute."""
+
+    kind: str
+    attribute: Attribute
+    least: int
+    """The lowest limit."""
+    parts: tuple[tuple[int, str, _ByLimit], ...]
+    """The rules by window and currency."""
+
+
+class _Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules that count one attribute; none is hit while nothing exceeds what is quiet."""
+
+    attribute: Attribute
+    kinds: tuple[_Group, ...]
+    quiet_count: int
+    """So many earlier payments, whatever the window is, hit no rule."""
+    quiet_total: int | None
+    """So much, in whatever window and currency, hits no rule; None where none adds up."""
+    quiet_amount: int
+    """A payment of this amount is not too high for a first one."""
+
+
+class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules of a channel that are not off, grouped so that many alike cost as much as one."""
+
+    groups: tuple[_Watched, ...] = ()
+    amounts: Mapping[str, _ByLimit] = {}
+    plain: tuple[Rule, ...] = ()
+    """Rules that look at the facts only."""
+    scores: tuple[Rule, ...] = ()
+    answers: tuple[Rule, ...] = ()
+    """The rules that wait for the acquirer's answer."""
+    attributes: frozenset[Attribute] = frozenset()
+    """The attributes whose values rules look at."""
+    windows_s: Mapping[Attribute, int] = {}
+    """The longest window of each attribute whose sightings are needed."""
+    totals: tuple[tuple[Attribute, int, str], ...] = ()
+    """The totals that are needed: attribute, window and currency; "" is any currency."""
+    block: Mapping[tuple[Attribute, bytes], Entry] = {}
+    allow: Mapping[tuple[Attribute, bytes], Entry] = {}
+    listed: frozenset[Attribute] = frozenset()
+    """The attributes that a list names."""
+    needs_names: bool = False
+    """Some rule compares the name of the holder with that of the customer."""
+    needs_places: bool = False
+    """Some rule or entry asks for the country of the card or of the IP address."""
+    registering: "CompiledRules | None" = None
+    """The part of it that judges registrations without a payment."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Tells whether nothing is to be judged before a payment is sent."""
+        return not (self.groups or self.amounts or self.plain or self.block or self.allow)
+
+
+_ANY = 1 << 62
+_BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
+_ANSWERS = ("avs", "cvv")
+_COUNTS_ITSELF = ("count", "distinct")
+_PLACED = ("country_mismatch", "country_served", "proxy")
+
+
+def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> CompiledRules:
+    """Groups the rules that count for a channel, which are the newest versions."""
+    found = [rule for rule in rules if rule.mode is not RuleMode.OFF]
+    counting = [rule for rule in found if rule.kind in _BY_WINDOW]
+    windows_s: dict[Attribute, int] = {}
+    for rule in counting:
+        if (attribute := rule.terms.attribute) is not None:
+            windows_s[attribute] = max(windows_s.get(attribute, 0), rule.terms.window_s)
+    groups = tuple(_make_groups(counting))
+    watched = {group.attribute: [each for each in groups if each.attribute is group.attribute] for group in groups}
+    entries = list(entries)
+    compiled = CompiledRules(
+        groups=tuple(_watch(attribute, some) for attribute, some in watched.items()),
+        amounts={
+            currency: _order_by_limit([r for r in found if r.kind == "amount" and r.terms.currency == currency])
+            for currency in {rule.terms.currency for rule in found if rule.kind == "amount"}
+        },
+        plain=tuple(rule for rule in found if rule.kind in _PLAIN),
+        scores=tuple(sorted((r for r in found if r.kind == "score"), key=lambda rule: rule.terms.score)),
+        answers=tuple(rule for rule in found if rule.kind in _ANSWERS),
+        attributes=frozenset(rule.terms.attribute for rule in found if rule.terms.attribute is not None),
+        windows_s=windows_s,
+        totals=tuple(
+            (group.attribute, window_s, currency)
+            for group in groups
+            if group.attribute in TOTALS
+            for window_s, currency, _ in group.parts
+        ),
+        block={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.BLOCK},
+        allow={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.ALLOW},
+        listed=frozenset(each.attribute for each in entries),
+        needs_names=any(rule.kind == "holder" for rule in found),
+        needs_places=any(rule.kind in _PLACED for rule in found)
+        or any(each.attribute is Attribute.COUNTRY for each in entries),
+    )
+    return msgspec.structs.replace(compiled, registering=_select_registering(compiled))
+
+
+def _select_registering(rules: CompiledRules) -> CompiledRules:
+    own = REGISTERING & rules.attributes
+    return msgspec.structs.replace(
+        rules,
+        groups=tuple(each for each in rules.groups if each.attribute in own),
+        amounts={},
+        plain=(),
+        attributes=own,
+        windows_s={attribute: rules.windows_s[attribute] for attribute in own},
+        totals=(),
+    )
+
+
+def _make_groups(rules: Iterable[Rule]) -> Iterable[_Group]:
+    found: dict[tuple[str, Attribute], dict[tuple[int, str], list[Rule]]] = {}
+    for rule in rules:
+        terms = rule.terms
+        if terms.attribute is not None:
+            by_window = found.setdefault((rule.kind, terms.attribute), {})
+            by_window.setdefault((terms.window_s, terms.currency), []).append(rule)
+    for (kind, attribute), by_window in found.items():
+        parts = tuple((*key, _order_by_limit(some)) for key, some in by_window.items())
+        yield _Group(kind, attribute, min(alike.limits[0] for *_, alike in parts), parts)
+
+
+def _watch(attribute: Attribute, groups: Sequence[_Group]) -> _Watched:
+    counts = [
+        each.least - (each.kind in _COUNTS_ITSELF) for each in groups if each.kind not in ("volume", "first_time")
+    ]
+    return _Watched(
+        attribute=attribute,
+        kinds=tuple(groups),
+        # What all payments share is not held one by one.
+        quiet_count=-1 if attribute in TOTALS else min(counts, default=_ANY),
+        quiet_total=min((each.least for each in groups if each.kind == "volume"), default=None),
+        quiet_amount=min((each.least for each in groups if each.kind == "first_time"), default=_ANY),
+    )
+
+
+def _order_by_limit(rules: Sequence[Rule]) -> _ByLimit:
+    ordered = sorted(rules, key=_get_limit)
+    return _ByLimit(tuple(_get_limit(rule) for rule in ordered), tuple(ordered))
+
+
+def _get_limit(rule: Rule) -> int:
+    """Returns the number above which a rule is hit."""
+    if rule.kind == "wrong_tries":
+        # The payment that is judged is no wrong try yet, so the limit is reached by the earlier ones alone.
+        return rule.terms.count - 1
+    return rule.terms.amount if rule.kind in ("volume", "amount", "first_time") else rule.terms.count
+
+
+def evaluate(rules: CompiledRules, facts: Facts, velocities: Velocities) -> RiskFinding:
+    """Judges a payment before it is sent. A rule in shadow is noted and counts for nothing.
+
+    A value on the block list refuses whatever the rules say; one on the allow list lets none of them decide.
+    """
+    blocked = _find_entry(rules.block, facts)
+    is_allowed = blocked is None and _find_entry(rules.allow, facts) is not None
+    hit: list[Rule] = []
+    for watched in rules.groups:
+        if watched.attribute in facts.values and not _is_quiet(watched, facts, velocities):
+            hit += [rule for group in watched.kinds for rule in _list_hit(group, facts, velocities)]
+    if (alike := rules.amounts.get(facts.money.currency)) is not None:
+        hit += alike.list_exceeded(facts.money.hundredths)
+    hit += [rule for rule in rules.plain if _PLAIN[rule.kind](rule.terms, facts)]
+    finding = _conclude(rules, RiskFinding(), hit, is_allowed=is_allowed)
+    if blocked is None:
+        return finding
+    refusal = Hit(blocked.id, 0, RiskOutcome.REFUSE, 0)
+    code = BLOCK_CODES[blocked.attribute]
+    return msgspec.structs.replace(finding, outcome=RiskOutcome.REFUSE, code=code, hits=(refusal, *finding.hits))
+
+
+def evaluate_answers(rules: CompiledRules, before: RiskFinding | None, avs: str, cvv: str) -> RiskFinding | None:
+    """Judges an approval by the acquirer's answers; returns the finding of both moments, or None if none was hit."""
+    answered = {"avs": avs, "cvv": cvv}
+    hit = [rule for rule in rules.answers if answered[rule.kind] and answered[rule.kind] in rule.terms.answers]
+    return _conclude(rules, before or RiskFinding(), hit) if hit else before
+
+
+def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) -> Entry | None:
+    if not entries:
+        return None
+    found = (entries.get(each) for each in facts.listed)
+    return next((each for each in found if each and each.is_counted(facts.at)), None)
+
+
+def _is_quiet(watched: _Watched, facts: Facts, velocities: Velocities) -> bool:
+    attribute, own = watched.attribute, facts.money.hundredths
+    if velocities.count_all(attribute) > watched.quiet_count or own > watched.quiet_amount:
+        return False
+    most = watched.quiet_total
+    return most is None or own + velocities.add_up_all(attribute) <= most
+
+
+def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]:
+    attribute = group.attribute
+    if attribute not in facts.values or (attribute in PAIRS and attribute not in facts.others):
+        return []
+    currency, own = facts.money.currency, facts.money.hundredths
+    if group.kind == "first_time":
+        return [
+            rule
+            for window_s, of, alike in group.parts
+            if of == currency and own > alike.limits[0] and not velocities.count(attribute, window_s)
+            for rule in alike.list_exceeded(own)
+        ]
+    hit: list[Rule] = []
+    for window_s, of, alike in group.parts:
+        if of and of != currency:
+            continue
+        hit += alike.list_exceeded(_measure(group, facts, velocities, window_s))
+    return hit
+
+
+def _measure(group: _Group, facts: Facts, velocities: Velocities, window_s: int) -> int:
+    attribute = group.attribute
+    match group.kind:
+        case "volume":
+            return velocities.add_up(attribute, window_s, facts.money.currency) + facts.money.hundredths
+        case "distinct":
+            return velocities.count_others(attribute, window_s, facts.others[attribute])
+        case "count":
+            return velocities.count(attribute, window_s) + 1
+        case _:
+            return velocities.count(attribute, window_s)
+
+
+def _conclude(
+    rules: CompiledRules, before: RiskFinding, hit: Iterable[Rule], *, is_allowed: bool = False
+) -> RiskFinding:
+    """Adds hits to a finding, and then those of the rules that look at the score.
+
+    Of rules that demand the same, the one decides that has been as it is for the longest time.
+    """
+    found = sorted(hit, key=lambda rule: (rule.created_at, rule.id))
+    if not found:
+        return before
+    score = before.score
+    if not is_allowed:
+        score = min(100, score + sum(rule.points for rule in found if rule.mode is RuleMode.ACTIVE))
+        known = {each.rule_id for each in before.hits}
+        reached = bisect_right([rule.terms.score for rule in rules.scores], score)
+        found += [rule for rule in rules.scores[:reached] if rule.id not in known]
+    outcome, code = before.outcome, before.code
+    for rule in found:
+        if rule.mode is RuleMode.ACTIVE and not is_allowed and SEVERITY[rule.outcome] > SEVERITY[outcome]:
+            outcome, code = rule.outcome, rule.code
+    hits = [
+        Hit(rule.id, rule.version, rule.outcome, rule.points, is_allowed or rule.mode is RuleMode.SHADOW)
+        for rule in found
+    ]
+    return RiskFinding(score, outcome, code, (*before.hits, *hits))
+
+
+def _is_mismatch(terms: Terms, facts: Facts) -> bool:
+    known = {"bin": facts.bin_country, "billing": facts.billing_country, "ip": facts.ip_country}
+    one, _, other = terms.compared.partition("-")
+    return bool(known[one] and known[other]) and known[one] != known[other]
+
+
+def _is_unserved(terms: Terms, facts: Facts) -> bool:
+    country = facts.billing_country or facts.bin_country
+    return bool(country) and country not in terms.countries
+
+
+def _is_missing(terms: Terms, facts: Facts) -> bool:
+    return terms.attribute is not None and terms.attribute not in facts.values
+
+
+_PLAIN: Mapping[str, Callable[[Terms, Facts], bool]] = {
+    "country_mismatch": _is_mismatch,
+    "country_served": _is_unserved,
+    "missing": _is_missing,
+    "proxy": lambda _terms, facts: facts.is_proxy,
+    "holder": lambda _terms, facts: facts.is_other_holder,
+}
+"""The kinds of rules that look at the facts only."""
