@@ -81,7 +81,9 @@ class Report:
     def render(self) -> str:
         """Renders the row of the table in docs/routing.md, but for the seed."""
         shares = [self.oracle, self.approved, self.weight, max(self.single.values())]
-        return " | ".join([*[f"{each / self.payments:.2%}".replace("%", " %") for each in shares], f"{self.regret:.2f}"])
+        return " | ".join(
+            [*[f"{each / self.payments:.2%}".replace("%", " %") for each in shares], f"{self.regret:.2f}"]
+        )
 
 
 @dataclass

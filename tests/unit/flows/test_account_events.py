@@ -73,7 +73,9 @@ async def change_first(app: App) -> None:
 async def begin_at(app: App, account_id: str | None) -> Payment:
     """A debit of an account, as if its acquirer had approved it."""
     debit = await begin(app)
-    moved = sign(app, replace(debit, account_id=account_id, connector=ConnectorName.STRIPE, test_mode=TestMode.EXTERNAL))
+    moved = sign(
+        app, replace(debit, account_id=account_id, connector=ConnectorName.STRIPE, test_mode=TestMode.EXTERNAL)
+    )
     columns = ["account_id", "connector", "test_mode", "mac"]
     assert await app.database.write(payments.PAYMENTS.update(new=columns)(moved, moved), label="moved by a test")
     return moved
