@@ -97,7 +97,7 @@ async def test_a_completed_payment_stays_where_it_is(db: Database) -> None:
 
 
 async def test_of_a_move_and_a_recovery_at_once_one_happens(url: str) -> None:
-    """Whoever recovers a payment completes it as it was read, so it must not have been moved since."""
+    """A recovery completes a payment as it was read, so it must not have been moved since."""
     mover, other = [await open_database(url) for _ in range(2)]
     for _ in range(ROUNDS):
         started = make_payment(routing=MOVED)

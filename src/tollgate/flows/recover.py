@@ -32,7 +32,7 @@ async def complete_overdue(app: App, started: Payment) -> None:
     stored = await find_idempotency_record_of(app.database, started)
     # Whoever began it may have slept past its deadline and send it to another account just now: then it stays as it is,
     # and the next round finds it there.
-    guards = payments.keep_account_writes(started) if started.routing else ()
+    guards = tuple(payments.keep_account_writes(started)) if started.routing else ()
     await charging.write_completion(app, started, verdict, stored, label="overdue completion", guards=guards)
 
 

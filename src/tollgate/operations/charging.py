@@ -4,7 +4,6 @@ Each flow decides itself when to do which.
 """
 
 import time
-from collections.abc import Sequence
 
 import msgspec
 
@@ -128,7 +127,7 @@ async def write_completion(
     idempotency_key: IdempotencyKey | IdempotencyRecord | None,
     *,
     label: str,
-    guards: Sequence[Write] = (),
+    guards: tuple[Write, ...] = (),
 ) -> Answer | None:
     """Completes an attempt and stores its answer; None where another process has completed it, or a guard failed."""
     completion, answer = signing.complete_answered(app, started, verdict)

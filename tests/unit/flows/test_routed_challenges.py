@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors.exchange import AcquirerAccount, WireReply, WireRequest
+from tollgate.flows.recover import complete_overdue
 from tollgate.operations import acquirer_accounts, charging
 from tollgate.operations.app import App
 from tollgate.operations.caches import MerchantCache
@@ -21,7 +22,7 @@ from tollgate.payments.payment import Payment, State
 from tollgate.store import merchants
 from tollgate.wire import Silent, Unsent, Wire
 from unit.app_fixture import CHANNEL, ScriptedWire, open_app
-from unit.flows.chains import show
+from unit.flows.chains import read, show
 from unit.flows.shopping import BASE_URL, CHALLENGE, FRICTIONLESS, PROOF, Bank, Shopper, go_shopping, make_order
 
 pytestmark = pytest.mark.anyio
@@ -218,3 +219,25 @@ async def test_another_account_is_tried_only_while_half_of_the_acquirers_time_is
     assert (payment.account_id == second.id, len(wires["second"].sent)) == (is_tried, int(is_tried))
     # The next one has what is left, so that all of them together have the time of one.
     assert [pytest.approx(5 - spent_s, abs=1e-6)] * is_tried == wires["second"].timeouts
+
+
+async def test_a_payment_that_is_moved_while_it_is_recovered_is_recovered_where_it_went(
+    app: App, bank: Bank, wires: dict[str, TimedWire]
+) -> None:
+    """A process may sleep past the deadline of a payment and go on just when another has begun to complete it."""
+    second = await add(app, "second", 3)
+    bank.answers = [FRICTIONLESS]
+    wires["first"].script = [*UNREACHABLE]
+    seen: list[Payment] = []
+
+    async def note() -> None:
+        seen.append(await read(app, wires["first"].sent[0].key))
+
+    async def recover() -> None:
+        await complete_overdue(app, seen[0])
+
+    wires["first"].meanwhile, wires["second"].meanwhile = note, recover
+    payment = await (await shop(app, bank)).look()
+
+    assert (payment.state, payment.account_id) == (State.APPROVED, second.id)
+    assert trust(app, payment) is payment

@@ -16,7 +16,7 @@ from tollgate.flows.authenticate import pass_on
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import pay, start_attempt, write_start
 from tollgate.flows.recover import complete_overdue, run_recovery_task
-from tollgate.operations import acquirer_accounts, routes, settings, signing
+from tollgate.operations import acquirer_accounts, routes, settings
 from tollgate.operations.app import App, Call
 from tollgate.operations.caches import ACQUIRER_SECRETS, MerchantCache
 from tollgate.operations.circuits import CHARGES_MIN
@@ -385,24 +385,3 @@ async def test_a_payment_of_an_account_that_is_gone_is_refused(app: App) -> None
         routes.get_route(app, get_channel(app), replace(payment, account_id="8a" + "0" * 30))
     with pytest.raises(Refusal):
         routes.get_route(app, get_channel(app), replace(payment, connector=ConnectorName.STRIPE))
-
-
-async def test_a_payment_that_is_moved_while_it_is_recovered_is_recovered_where_it_went(
-    app: App, wires: dict[str, ScriptedWire]
-) -> None:
-    """A process may sleep past the deadline of a payment and go on just when another has begun to complete it."""
-    second = await add(app, "second", 2)
-    wires["first"].script = [Unsent()] * SENDS
-    seen: list[Payment] = []
-
-    async def read() -> None:
-        seen.extend(await list_payments(app))
-
-    async def recover() -> None:
-        await complete_overdue(app, seen[0])
-
-    wires["first"].meanwhile, wires["second"].meanwhile = read, recover
-    payment = await make_payment(app)
-
-    assert (payment.state, payment.account_id) == (State.APPROVED, second.id)
-    assert signing.trust(app, payment) is payment
