@@ -215,7 +215,7 @@ async def run_shop(
             )
         await app.merchants.refresh(database)
         await Shop(app, wire).sell(sold)
-        found = [each async for page in try_rules.judge_history(app, MERCHANT.id, chosen) for each in page]
+        found = [each async for page in try_rules.evaluate_history(app, MERCHANT.id, chosen) for each in page]
         assert len(found) == len(sold)
         said: dict[str, RiskFinding] = {each.payment.id: each.payment.risk or RiskFinding() for each in found}
         return said, {each.payment.id: each.finding for each in found}

@@ -41,14 +41,14 @@ def try_file(
     """Judge stored payments by the rules of FILE, or else by the present rules as if none were in shadow."""
     proposed = None if file is None else _read_file(file)
 
-    async def judge(app: App) -> tuple[list[Rule], Report]:
+    async def evaluate(app: App) -> tuple[list[Rule], Report]:
         merchant = (await get_merchant(app.database, merchant_id)).id
         present = await list_rules(app.database, merchant)
         rules = present if proposed is None else [_read(each, n, merchant) for n, each in enumerate(proposed, 1)]
         active = assume_active(rules)
         return active, await try_rules(app, merchant, active, begins_at=since or 0, ends_at=until or FOREVER)
 
-    rules, report = with_app(flags, judge)
+    rules, report = with_app(flags, evaluate)
     if as_json:
         click.echo(orjson.dumps(_render(rules, report)).decode())
         return

@@ -32,8 +32,7 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
 
     Two processes may do the same day: a sighting exists once.
     """
-    name = SETTING + merchant_id
-    stored = await opening.get_setting(app.database, name)
+    stored = await opening.get_setting(app.database, SETTING + merchant_id)
     known = msgspec.json.decode(stored, type=_Known) if stored else {}
     now, counted = app.clock.now(), app.merchants.get_counted(merchant_id)
     covered = {
@@ -53,7 +52,7 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
                 await store.write_sightings(app.database, rows)
         covered |= {attribute: msgspec.structs.replace(covered[attribute], since=begin) for attribute in due}
     if covered != known:
-        await _save(app, name, stored, covered)
+        await _save(app, merchant_id, stored, covered)
     return bool(missing)
 
 
@@ -70,7 +69,8 @@ def _cover(known: Covered | None, window_s: int, now: Instant) -> Covered:
     return Covered(max(known.since, now - known.window_s * SECOND), window_s)
 
 
-async def _save(app: App, name: str, stored: str, covered: _Known) -> None:
+async def _save(app: App, merchant_id: MerchantId, stored: str, covered: _Known) -> None:
+    name = SETTING + merchant_id
     text = msgspec.json.encode(covered).decode()
     if stored:
         # Another process may have saved first; then the next call goes on from there.

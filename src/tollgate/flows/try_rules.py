@@ -51,7 +51,7 @@ class _Replay:
         self.history = max(every.windows_s.values(), default=0) * SECOND
         """The time before the first payment from which others count for it."""
 
-    async def judge(self, payment: Payment, account: Instrument | None) -> RiskFinding:
+    async def evaluate(self, payment: Payment, account: Instrument | None) -> RiskFinding:
         """Judges the next payment as the gateway would have done before it was sent."""
         subject, rules = risk.make_subject(payment, account), self._rules[payment.channel_id]
         person = read_person(subject.echo, subject.card)
@@ -74,7 +74,7 @@ class _Replay:
         return finding
 
 
-async def judge_history(
+async def evaluate_history(
     app: App, merchant_id: MerchantId, rules: Sequence[Rule], *, begins_at: Instant = 0, ends_at: Instant = FOREVER
 ) -> AsyncIterator[list[Judged]]:
     """Yields the payments between two instants with what the rules would have said, a page at a time.
@@ -86,7 +86,7 @@ async def judge_history(
     async for page in payment_history.read_payments(app, channels, begins_at - replay.history, ends_at):
         judged = [payment for payment in page if payment.is_charge]
         accounts = await risk.open_accounts(app, judged, replay.needed)
-        found = [Judged(each, await replay.judge(each, accounts.get(each.id))) for each in judged]
+        found = [Judged(each, await replay.evaluate(each, accounts.get(each.id))) for each in judged]
         yield [each for each in found if each.payment.created_at >= begins_at]
 
 
@@ -100,7 +100,7 @@ async def try_rules(
     app: App, merchant_id: MerchantId, rules: Sequence[Rule], *, begins_at: Instant = 0, ends_at: Instant = FOREVER
 ) -> Report:
     report = Report()
-    async for page in judge_history(app, merchant_id, rules, begins_at=begins_at, ends_at=ends_at):
+    async for page in evaluate_history(app, merchant_id, rules, begins_at=begins_at, ends_at=ends_at):
         chains = await _list_chains(app, merchant_id, [each.payment for each in page])
         for each in page:
             fates = list_fates(each.payment, chains.get(each.payment.id, ()))

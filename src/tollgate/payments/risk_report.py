@@ -14,7 +14,7 @@ from tollgate.payments.risk import RiskFinding, RiskOutcome
 
 
 class Fate(StrEnum):
-    """What became of a payment; a refunded or charged back one is also approved."""
+    """The fate of a payment; one that was refunded or charged back is also approved."""
 
     APPROVED = "approved"
     DECLINED = "declined"
@@ -62,9 +62,9 @@ class Report(msgspec.Struct):
     payments: Tally = msgspec.field(default_factory=Tally)
     """All payments that were judged."""
     outcomes: dict[RiskOutcome, Tally] = {}
-    """By the outcome of all rules together."""
+    """The payments by the outcome of all rules together."""
     rules: dict[str, Tally] = {}
-    """By the id of each rule that was hit."""
+    """The payments by the id of each rule that was hit."""
 
     def add(self, finding: RiskFinding, fates: dict[Fate, int], currency: str) -> None:
         self.payments.add(fates, currency)
