@@ -19,18 +19,9 @@ from tollgate.store import (
 from tollgate.store import deliveries as store_deliveries
 from tollgate.store import journal as store_journal
 from tollgate.values import DAY
-from tollgate.workers import (
-    card_testing,
-    deliveries,
-    indexing,
-    jobs,
-    journal,
-    metrics,
-    sightings,
-    success_rates,
-    upkeep,
-)
+from tollgate.workers import card_testing, deliveries, indexing, jobs, journal, metrics, sightings, upkeep
 from tollgate.workers.loop import Worker
+from tollgate.workers.success_rates import share_counts
 from tollgate.workers.upkeep import remove_old
 
 _REMOVALS = (
@@ -73,7 +64,7 @@ WORKERS = (
     Worker(name="reminders", every_s=0.5, run=jobs.send_reminders),
     Worker(name="webhooks", every_s=1.0, run=deliveries.deliver_webhooks),
     Worker(name="search index", every_s=5.0, run=indexing.keep_index),
-    Worker(name="success rates", every_s=3.0, run=success_rates.share_counts),
+    Worker(name="success rates", every_s=3.0, run=share_counts),
     Worker(name="sightings", every_s=1.0, run=sightings.keep_sightings),
     Worker(name="sighting history", every_s=1.0, run=sightings.keep_history),
     Worker(name="old sightings", every_s=21_600.0, run=sightings.remove_old_sightings),
