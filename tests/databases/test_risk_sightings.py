@@ -212,7 +212,7 @@ async def test_what_cannot_be_written_is_written_later(app: App, monkeypatch: py
         raise Unavailable("no disk")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "write_sightings", fail)
+        patch.setattr(store, "write_ordered", fail)
         with pytest.raises(Unavailable):
             await workers.write_noted(app)
     assert await app.database.fetch(ALL, {}) == []

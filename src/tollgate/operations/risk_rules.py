@@ -75,7 +75,10 @@ def hash_value(merchant_id: MerchantId, attribute: Attribute, value: str, keyrin
 
 
 def hash_base(merchant_id: MerchantId, base: Attribute, value: str, keyring: Keyring) -> bytes:
-    return signing.make_mac("risk value", [merchant_id, base, value], keyring)[:_HASH_BYTES]
+    """Returns the keyed hash of a value; that of an account is its hash already."""
+    if base is Attribute.CARD:
+        return bytes.fromhex(value)[:_HASH_BYTES]
+    return signing.hash_text("risk value", (merchant_id, base), value.encode(), keyring)[:_HASH_BYTES]
 
 
 def mark_hash(hashed: bytes, mark: int) -> bytes:

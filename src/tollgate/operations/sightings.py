@@ -10,9 +10,11 @@ from itertools import islice
 
 import msgspec
 
+from tollgate.operations.known_values import KnownValues
 from tollgate.payments.velocities import History, Sighting, Velocity
+from tollgate.store import risk as store
 from tollgate.store.database import Batcher, Database
-from tollgate.store.risk import READ_MAX, Look, SightingRow, count_changes, read_sightings, read_totals
+from tollgate.store.risk import READ_MAX, Look, SightingRow
 from tollgate.store.statements import Dialect
 from tollgate.values import SECOND, Instant, MerchantId
 
@@ -26,6 +28,9 @@ _VALUES_MAX = 20_000
 """The number of values whose sightings are held in memory."""
 _ROWS_MAX = 100_000
 """The number of sightings that are held in memory."""
+_VALUES_AT_ONCE = 500
+_PAUSE_S = 0.01
+"""Between two pages of values, payments have their turn."""
 
 
 class _Sum:
@@ -75,6 +80,12 @@ class Sightings:
         """It grows when something else than this changed the sightings in the store."""
         self._own_changes = 0
         self._other_changes = -1
+        self._rows = 0
+        """The number of sightings that are held."""
+        self._known: KnownValues | None = None
+        """All values in the store and in memory; None before they are read, and where other processes add to them."""
+        self._growing: KnownValues | None = None
+        """The same while they are being read."""
 
     def choose_instant(self, now: Instant) -> Instant:
         """Returns the time of a payment; no two have the same one, so it is clear which of them came first."""
@@ -91,11 +102,20 @@ class Sightings:
 
     def _add(self, payment_id: str, rows: Sequence[SightingRow]) -> None:
         self._unwritten[payment_id] = self._unwritten.get(payment_id, 0) + len(rows)
+        self._rows += len(rows)
         for row in rows:
-            held = self._held.get(row.key)
-            if held is None:
-                held = self._held[row.key] = _Held()
-            held.add(row.sighting)
+            (self._held.get(row.key) or self._open(row.key)).add(row.sighting)
+        if len(self._held) > _VALUES_MAX or self._rows > _ROWS_MAX:
+            self._evict(2 * len(rows))
+
+    def _open(self, key: bytes) -> _Held:
+        """Begins to hold a value. If it is a new one, there is nothing to read of it."""
+        held = self._held[key] = _Held()
+        if self._growing is not None:
+            self._growing.add(key)
+        if self._known is not None and self._known.add(key):
+            held.since, held.edition = 0, self._edition
+        return held
 
     def settle(self, payment_id: str, *, is_written: bool) -> None:
         """Lets the worker write the sightings of a payment that was written, and forgets those of another."""
@@ -158,30 +178,46 @@ class Sightings:
                 self._unwritten.pop(row.payment_id, None)
 
     def _remove(self, held: _Held, row: SightingRow) -> None:
+        self._rows -= len(held.rows)
         held.remove(row.sighting)
+        self._rows += len(held.rows)
         if not held.rows and held.since == _NEVER and not held.readers:
             del self._held[row.key]
 
-    def evict(self) -> None:
+    def _evict(self, tries: int) -> None:
         """Lets go of the values that nobody asked for since long, so that memory has a bound."""
-        surplus = len(self._held) - _VALUES_MAX
-        rows = sum([len(held.rows) for held in self._held.values()]) - _ROWS_MAX
-        for key in list(islice(self._held, max(surplus, 0) if rows <= 0 else None)):
-            held = self._held[key]
-            if surplus <= 0 and rows <= 0:
-                return
-            if not held.readers and self._unwritten.keys().isdisjoint([row.payment_id for row in held.rows]):
-                del self._held[key]
-                surplus, rows = surplus - 1, rows - len(held.rows)
+        for key in list(islice(self._held, tries)):
+            held = self._held.pop(key)
+            if held.readers or not self._unwritten.keys().isdisjoint([row.payment_id for row in held.rows]):
+                self._held[key] = held
+            else:
+                self._rows -= len(held.rows)
 
     # ---- reading ----
 
     async def follow(self, database: Database) -> None:
         """Looks whether other processes changed the sightings; what is held is then read again."""
-        others = await count_changes(database) - self._own_changes
+        others = await store.count_changes(database) - self._own_changes
         if others != self._other_changes:
             self._other_changes = others
             self._edition += 1
+            self._known = None
+
+    async def learn_values(self, database: Database) -> None:
+        """Reads which values are in the store, where no other process adds to them."""
+        if database.dialect is not Dialect.SQLITE or not (self._known is None or self._known.is_too_small):
+            return
+        edition, after = self._edition, (MerchantId(""), b"")
+        known = self._growing = KnownValues(await store.count_sightings(database))
+        for key in self._held:
+            known.add(key)
+        while some := await store.list_values(database, after, _VALUES_AT_ONCE):
+            for _, key in some:
+                known.add(key)
+            after = some[-1]
+            await asyncio.sleep(_PAUSE_S)
+        self._growing = None
+        self._known = known if edition == self._edition else None
 
     async def read(
         self, database: Database, merchant_id: MerchantId, begins: Mapping[bytes, Instant], end: Instant
@@ -195,17 +231,24 @@ class Sightings:
         for key, begin in begins.items():
             held = self._held.pop(key, None)
             if held is None:
-                held = _Held()
-            self._held[key] = found[key] = held
+                held = self._open(key)
+            else:
+                self._held[key] = held
+            found[key] = held
             if held.since > begin or held.edition != self._edition:
                 missing.append(Look(merchant_id, key, begin, end))
-            elif held.rows:
-                held.forget_before(begin)
-                if len(held.rows) > 2 * READ_MAX:
-                    held.keep_newest(READ_MAX)
+            elif held.rows and (held.rows[0].at < begin or len(held.rows) > 2 * READ_MAX):
+                self._trim(held, begin)
         if missing:
             await self._fill(database, missing, [found[look.key] for look in missing])
         return found
+
+    def _trim(self, held: _Held, begin: Instant) -> None:
+        self._rows -= len(held.rows)
+        held.forget_before(begin)
+        if len(held.rows) > 2 * READ_MAX:
+            held.keep_newest(READ_MAX)
+        self._rows += len(held.rows)
 
     async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[_Held]) -> None:
         edition = self._edition
@@ -222,22 +265,35 @@ class Sightings:
             kept = [row for row in held.rows if row.payment_id in unwritten or row.payment_id in self._unwritten]
             if look.key in stored or len(kept) < len(held.rows):
                 rows = {row.payment_id: row for row in (*stored.get(look.key, ()), *kept)}
+                self._rows += len(rows) - len(held.rows)
                 held.replace(rows.values())
             held.since, held.edition = look.begin, edition
 
     def _read_stored(self, database: Database, looks: Sequence[Look]) -> Awaitable[_Found]:
         if database.dialect is Dialect.SQLITE:
             # A file is read at once, and waiting for others would take longer.
-            return read_sightings(database, looks)
+            return store.read_sightings(database, looks)
         if self._reads is None:
             self._reads = Batcher(lambda items: asyncio.ensure_future(_read_all(database, items)))
         return self._reads.submit(looks)
+
+    def _list_unwritten(self, key: bytes) -> list[Sighting]:
+        held = self._held.get(key)
+        if held is None:
+            return []
+        if held.since != _NEVER:
+            # Too many payments share it, so those that are written are not held.
+            self._rows -= len(held.rows)
+            held.replace([row for row in held.rows if row.payment_id in self._unwritten])
+            self._rows += len(held.rows)
+            held.since = _NEVER
+        return list(held.rows)
 
     async def add_up(
         self, database: Database, merchant_id: MerchantId, key: bytes, window_s: int, begin: Instant, end: Instant
     ) -> dict[str, Velocity]:
         """Adds up the sightings of a value that very many payments share. Only what changed since is read again."""
-        own = list(self._held[key].rows) if key in self._held else []
+        own = self._list_unwritten(key)
         settled = max(begin, min(end - _UNSETTLED, own[0].at) if own else end - _UNSETTLED)
         known = self._sums.get((key, window_s))
         if known is None or known.upto < begin:
@@ -247,13 +303,13 @@ class Sightings:
                 # Another payment, which came later, was faster.
                 known, settled = _Sum(begin), max(begin, end - 2 * _UNSETTLED)
             looks = [Look(merchant_id, key, known.begin, begin), Look(merchant_id, key, known.upto, settled)]
-            left, come = await read_totals(database, looks)
+            left, come = await store.read_totals(database, looks)
             known.add(left, -1)
             known.add(come, 1)
             known.begin, known.upto = begin, settled
             summed = dict(known.by_currency)
         # Memory is read first: what is written meanwhile is in the store by the time that the store is read.
-        unwritten = list(self._held[key].rows) if key in self._held else []
+        unwritten = self._list_unwritten(key)
         stored = await self._read_stored(database, [Look(merchant_id, key, settled, end)])
         recent = {row.payment_id: row for row in (*stored.get(key, ()), *unwritten) if settled <= row.at < end}
         for row in recent.values():
@@ -271,5 +327,5 @@ async def _read_all(database: Database, items: Sequence[Sequence[Look]]) -> list
             (look.begin, look.end) if known is None else (min(look.begin, known.begin), max(look.end, known.end))
         )
         merged[look.key] = Look(look.merchant_id, look.key, begin, end)
-    found = await read_sightings(database, list(merged.values()))
+    found = await store.read_sightings(database, list(merged.values()))
     return [found] * len(items)

@@ -44,7 +44,8 @@ class History:
         self.rows: list[Sighting] = []
         self.total = 0
         """The sum of the amounts in all currencies."""
-        self.replace(rows)
+        if rows:
+            self.replace(rows)
 
     def replace(self, rows: Iterable[Sighting]) -> None:
         self.rows = sorted(rows, key=_get_time)

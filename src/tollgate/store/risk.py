@@ -1,6 +1,6 @@
 """The risk rules, the lists, and the sightings of payments. What is counted, and what follows, is decided elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -19,7 +19,7 @@ from tollgate.store.codec import Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.merchants import change_merchants
-from tollgate.store.schema import WHOLE, payments, risk_entries, risk_rules, risk_sightings
+from tollgate.store.schema import BYTES, WHOLE, payments, risk_entries, risk_rules, risk_sightings
 from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import Instant, MerchantId
 
@@ -147,6 +147,15 @@ _insert_sightings = Statement(
     .on_conflict_do_nothing()
 )
 _get_values = attrgetter(*SIGHTINGS.names)
+_count = Statement(sa.select(sa.func.count()).select_from(risk_sightings))
+_value = (risk_sightings.c.merchant_id, risk_sightings.c.key)
+_values_after = Statement(
+    sa.select(*_value)
+    .distinct()
+    .where(sa.tuple_(*_value) > sa.tuple_(sa.bindparam("merchant"), sa.bindparam("after", type_=BYTES)))
+    .order_by(*_value)
+    .limit(LIMIT)
+)
 get_place = attrgetter(*SIGHTINGS.key)
 """Returns by what sightings are in order in the store."""
 
@@ -170,11 +179,25 @@ async def count_changes(db: Database) -> int:
     return int(await opening.get_setting(db, CHANGES, "0"))
 
 
-async def write_sightings(db: Database, rows: Sequence[SightingRow]) -> None:
-    # In the order of their key, so that two processes with the same rows do not wait for each other in a circle.
-    await db.write(
-        [*insert_sightings_writes(sorted(rows, key=get_place)), *count_change_writes()], label="risk sightings"
-    )
+async def write_sightings(db: Database, rows: Iterable[SightingRow]) -> None:
+    await write_ordered(db, sorted(rows, key=get_place))
+
+
+async def write_ordered(db: Database, rows: Sequence[SightingRow]) -> None:
+    """Writes sightings that are in order, so that two processes with the same rows do not wait for each other in a
+    circle."""
+    await db.write([*insert_sightings_writes(rows), *count_change_writes()], label="risk sightings")
+
+
+async def count_sightings(db: Database) -> int:
+    row = await db.fetch_one(_count, {})
+    return int(row[0]) if row else 0
+
+
+async def list_values(db: Database, after: tuple[MerchantId, bytes], limit: int) -> list[tuple[MerchantId, bytes]]:
+    """Lists the values that were seen, with their merchants, in the order of the store."""
+    rows = await db.fetch(_values_after, {"merchant": after[0], "after": after[1], "limit": limit})
+    return [(MerchantId(merchant_id), bytes(key)) for merchant_id, key in rows]
 
 
 def _list_conditions(place: int) -> list[sa.ColumnElement[bool]]:

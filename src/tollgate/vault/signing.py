@@ -7,6 +7,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -34,6 +35,19 @@ def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
     return bytes([version & 0xFF]) + blake2b(message, digest_size=_DIGEST_BYTES, key=key, person=person).digest()
 
 
+def hash_text(purpose: str, owner: tuple[str, ...], text: bytes, keyring: Keyring) -> bytes:
+    """Returns a keyed hash of a text of an owner; that of the owner is kept, because many texts follow it."""
+    mac = _begin_hash(purpose, owner, keyring.fingerprint_key).copy()
+    mac.update(text)
+    return bytes([keyring.fingerprint_version & 0xFF]) + mac.digest()
+
+
+@lru_cache(maxsize=1024)
+def _begin_hash(purpose: str, owner: tuple[str, ...], key: bytes) -> blake2b:
+    # JSON says where the owner ends.
+    return blake2b(_encode(owner), digest_size=_DIGEST_BYTES, key=key, person=purpose.encode())
+
+
 def fingerprint_account(
     account: accounts.Instrument, brand: str, merchant_id: MerchantId, keyring: Keyring
 ) -> bytes | None:
@@ -43,9 +57,9 @@ def fingerprint_account(
 
 
 def hash_account(account: accounts.Instrument, brand: str, merchant_id: MerchantId, keyring: Keyring) -> bytes | None:
-    """Returns what `fingerprint_account` does in a quarter of the time, for what every payment has to wait for."""
+    """Returns what `fingerprint_account` does in a small part of the time, for what every payment has to wait for."""
     parts = _list_identity(account, brand)
-    return None if parts is None else make_mac("risk account", [merchant_id, *parts], keyring)
+    return None if parts is None else hash_text("risk account", (merchant_id,), _encode(parts), keyring)
 
 
 def matches_summary(

@@ -23,7 +23,6 @@ from tollgate.workers.loop import run_guarded
 _FOLLOW_EVERY_S = 0.25
 _WRITE_EVERY_S = {Dialect.POSTGRESQL: 0.0, Dialect.SQLITE: 10.0}
 """Other processes wait for what is written; a file has none, and the more is written at once, the less it costs."""
-_EVICT_EVERY_S = 5.0
 _SORTED_AT_ONCE = 32_768
 """The number of sightings that are brought in the order of the store, so that a commit changes few of its pages."""
 _HISTORY_EVERY_S = 2.0
@@ -35,15 +34,12 @@ _PURGE_PAUSE_S = 0.01
 async def keep_sightings(app: App) -> int:
     """Writes what is noted until it is cancelled, and then what is left."""
     try:
-        written_at = evicted_at = time.monotonic()
+        written_at = time.monotonic()
         while True:
             now = time.monotonic()
             if now - written_at >= _WRITE_EVERY_S[app.database.dialect] or app.sightings.ready >= _SORTED_AT_ONCE:
                 written_at = now
                 await run_guarded(app, write_noted)
-            if now - evicted_at >= _EVICT_EVERY_S:
-                evicted_at = now
-                app.sightings.evict()
             await run_guarded(app.database, app.sightings.follow)
             await asyncio.sleep(_FOLLOW_EVERY_S)
     finally:
@@ -56,7 +52,7 @@ async def write_noted(app: App) -> None:
         for start in range(0, len(rows), LIMITS.sightings_batch):
             some = rows[start : start + LIMITS.sightings_batch]
             try:
-                await store.write_sightings(app.database, some)
+                await store.write_ordered(app.database, some)
             except StoreFault:
                 app.sightings.put_back(rows[start:])
                 raise
@@ -106,6 +102,7 @@ async def keep_history(app: App) -> int:
             await pressure.measure()
 
     while True:
+        await run_guarded(app.database, app.sightings.learn_values)
         await pressure.measure()
         for merchant in app.merchants.list_merchants():
             await run_guarded(merchant.id, go_on)
