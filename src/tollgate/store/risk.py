@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from tollgate.payments.risk import Entry, Rule
 from tollgate.payments.velocities import Sighting, Velocity
 from tollgate.store import opening
-from tollgate.store.codec import Codec, bind
+from tollgate.store.codec import LIMIT, Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.merchants import change_merchants
