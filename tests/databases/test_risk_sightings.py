@@ -121,6 +121,17 @@ async def test_payments_before_the_window_do_not_count(app: App) -> None:
     assert await pay_codes(app, 1) == [APPROVED]
 
 
+async def test_a_longer_window_counts_payments_that_a_shorter_one_had_let_go(app: App) -> None:
+    app.merchants.fill_risk([at_most(1)])
+    assert await pay_codes(app, 1) == [APPROVED]
+    await workers.write_noted(app)
+    move_clock(app, NOW + 2 * HOUR)
+    assert await pay_codes(app, 1) == [APPROVED]
+
+    app.merchants.fill_risk([at_most(2, window_s=3 * HOUR_S)])
+    assert await pay_codes(app, 1) == [TOO_MANY]
+
+
 async def test_a_request_that_started_no_payment_does_not_count(app: App) -> None:
     app.merchants.fill_risk([at_most(1)])
     with pytest.raises(Refusal):

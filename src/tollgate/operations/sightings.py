@@ -57,7 +57,7 @@ class _Held(History):
     def __init__(self) -> None:
         super().__init__()
         self.since: Instant = _NEVER
-        """From then on all are known; it is never before the value was read."""
+        """The time from which all sightings are known; `_NEVER` before the value was read."""
         self.edition = 0
         self.readers = 0
 
@@ -66,7 +66,7 @@ class Sightings:
     def __init__(self) -> None:
         self._last_at: Instant = 0
         self._held: dict[bytes, _Held] = {}
-        """By the key of the value; those that were asked for last are at the end."""
+        """The sightings by the key of their value; those that were asked for last are at the end."""
         self._started: dict[str, Sequence[SightingRow]] = {}
         """The sightings of payments that are not written themselves."""
         self._promised: dict[str, Sequence[SightingRow]] = {}
@@ -246,6 +246,7 @@ class Sightings:
     def _trim(self, held: _Held, begin: Instant) -> None:
         self._rows -= len(held.rows)
         held.forget_before(begin)
+        held.since = begin
         if len(held.rows) > 2 * READ_MAX:
             held.keep_newest(READ_MAX)
         self._rows += len(held.rows)
