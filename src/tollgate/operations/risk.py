@@ -143,7 +143,7 @@ async def evaluate_registration(
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """What has to be made of a payment for some attributes."""
+    """A list of what is made of a payment for some attributes."""
 
     needs_card: bool
     rows: tuple[tuple[Attribute, Attribute, int, Attribute | None], ...]

@@ -60,7 +60,7 @@ class History:
 
     def remove(self, row: Sighting) -> None:
         """Removes a sighting, if it is there."""
-        for place in range(self.find_place(row.at), len(self.rows)):
+        for place in range(self.count_before(row.at), len(self.rows)):
             if self.rows[place] == row:
                 del self.rows[place]
                 self.total -= row.amount
@@ -69,14 +69,14 @@ class History:
     def forget_before(self, begin: Instant) -> None:
         """Forgets what is older."""
         if self.rows and self.rows[0].at < begin:
-            self.keep_newest(len(self.rows) - self.find_place(begin))
+            self.keep_newest(len(self.rows) - self.count_before(begin))
 
     def keep_newest(self, count: int) -> None:
         left = len(self.rows) - count
         self.total -= sum([row.amount for row in self.rows[:left]])
         del self.rows[:left]
 
-    def find_place(self, at: Instant) -> int:
+    def count_before(self, at: Instant) -> int:
         """Returns the number of sightings before an instant."""
         return bisect_left(self.rows, at, key=_get_time)
 
@@ -101,7 +101,7 @@ class Velocities:
             # Most often the payment itself is the only one that is not earlier.
             end = len(history.rows)
             if end and history.rows[-1].at >= at:
-                end = history.find_place(at)
+                end = history.count_before(at)
             if end:
                 self._seen[attribute], self._ends[attribute] = history, end
         self.totals = totals
@@ -110,7 +110,7 @@ class Velocities:
         history = self._seen.get(attribute)
         if history is None:
             return ()
-        return history.rows[history.find_place(begin_window(self._at, attribute, window_s)) : self._ends[attribute]]
+        return history.rows[history.count_before(begin_window(self._at, attribute, window_s)) : self._ends[attribute]]
 
     def count_all(self, attribute: Attribute) -> int:
         """Counts at least those within the longest window."""
@@ -129,7 +129,7 @@ class Velocities:
         history = self._seen.get(attribute)
         if history is None:
             return 0
-        return max(0, self._ends[attribute] - history.find_place(begin_window(self._at, attribute, window_s)))
+        return max(0, self._ends[attribute] - history.count_before(begin_window(self._at, attribute, window_s)))
 
     def add_up(self, attribute: Attribute, window_s: int, currency: str) -> int:
         if attribute in TOTALS:

@@ -337,13 +337,13 @@ async def purge_sightings(
 
     They are in the order of their values: an index by age would take longer with every payment than this does.
     """
-    params = {"of_merchant_id": merchant_id, **_name_place("after", after)}
+    params = {"of_merchant_id": merchant_id, **_make_place("after", after)}
     last = await db.fetch_one(_last_of_page, {**params, "passed": limit})
-    removed = await db.fetch(_purge, {**params, **_name_place("upto", last or _LAST), "before": before})
+    removed = await db.fetch(_purge, {**params, **_make_place("upto", last or _LAST), "before": before})
     return last, len(removed)
 
 
-def _name_place(prefix: str, place: Row) -> dict[str, Any]:
+def _make_place(prefix: str, place: Row) -> dict[str, Any]:
     return {f"{prefix}_{column.name}": value for column, value in zip(_places_in_order, place, strict=True)}
 
 

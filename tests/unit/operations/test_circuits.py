@@ -104,7 +104,7 @@ def test_charges_from_before_that_fail_late_do_not_lengthen_the_pause() -> None:
 
 
 def test_charges_from_before_that_succeed_late_are_no_probes() -> None:
-    """Where half of the charges fail, the other half is still under way when the circuit opens."""
+    """If half of the charges fail, the other half is still under way when the circuit opens."""
     known = Circuits()
     open_circuit(known)
     for _ in range(PROBES):
