@@ -53,13 +53,18 @@ SMALL = {
 """Tables whose rows people make, so that reading a merchant's rows, or all of them, is short work."""
 SHORT = ("announcements_pending", "deliveries_pending", "instructions_open")
 """Indexes that hold only what waits."""
-FIRST_ROWS = {"_sample", "_newest_events"}
+FIRST_ROWS = {"audit._sample", "registrations._newest", "search_index._newest_events"}
 """Statements that walk along a key and stop at the first rows."""
+BEHIND = {"risk._count_all"}
+"""Statements that only a worker runs, beside payments."""
+POSTGRESQL_ONLY = {"risk._looks"}
+"""Statements that SQLite is never given."""
 STATEMENTS = {
-    f"{module.name}.{name}": value
+    full_name: value
     for module in pkgutil.iter_modules(tollgate.store.__path__)
     for name, value in vars(importlib.import_module(f"tollgate.store.{module.name}")).items()
-    if isinstance(value, Statement) and name not in FIRST_ROWS
+    if isinstance(value, Statement)
+    and (full_name := f"{module.name}.{name}") not in FIRST_ROWS | BEHIND | POSTGRESQL_ONLY
 }
 
 READS = [

@@ -144,7 +144,7 @@ async def test_a_setting_is_saved_or_left_alone_as_it_was_decided(
     path, get = tmp_path / "a.snapshot", partial(opening.get_setting, app.database)
     name = f"{row.name}one" if row.is_prefix else row.name
     # Counters are whole numbers, and a load counts them up.
-    is_counter = row.name.startswith(("merchants_version", "payment_removals"))
+    is_counter = row.name.startswith(("merchants_version", "payment_removals", "sighting_"))
     await put(app.database, name, "1")
     await put(app.database, f"x{name}", "1")
     await snapshots.save_snapshot(app, path)

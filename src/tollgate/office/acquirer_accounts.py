@@ -64,19 +64,22 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 async def list_shown(visit: visits.Visit, channel: Channel) -> list[Shown]:
     """Lists the accounts of a channel, the first one first, with those that are closed."""
     now = visit.app.clock.now()
-    counts = await routing_counts.list_sums(visit.app.database, channel.merchant_id, now // HOUR - _RATE_HOURS)
     further = {each.id: each for each in visit.app.merchants.list_further_accounts(channel.id)}
     shown = []
     for view in visit.app.merchants.list_accounts(channel, closed=True):
-        own = further.get(view.first_account_id)
+        account_id = view.first_account_id
+        own = further.get(account_id)
+        rates = await routing_counts.list_sums(
+            visit.app.database, channel.merchant_id, account_id, now // HOUR - _RATE_HOURS
+        )
         shown.append(
             Shown(
-                id=view.first_account_id,
+                id=account_id,
                 name=own.name if own else f"{channel.name} (first account)",
                 view=_fill(view),
                 further=own,
-                is_failing=visit.app.circuits.is_open(view.first_account_id, now),
-                rates=tuple(each for each in counts if each.account_id == view.first_account_id),
+                is_failing=visit.app.circuits.is_open(account_id, now),
+                rates=tuple(rates),
             )
         )
     return shown

@@ -73,14 +73,13 @@ _outlived = Statement(
     .order_by(registrations.c.keep_until)
     .limit(LIMIT)
 )
-_is_alone = sa.and_(
-    registrations.c.merchant_id == bind("of", registrations.c.merchant_id), registrations.c.made_by.is_(None)
-)
-_newest_alone = Statement(sa.select(sa.func.max(registrations.c.created_at)).where(_is_alone))
+_is_of_owner = registrations.c.merchant_id == bind("of", registrations.c.merchant_id)
+_newest = Statement(sa.select(sa.func.max(registrations.c.created_at)).where(_is_of_owner))
 _alone = Statement(
     sa.select(*REGISTRATIONS.columns, registrations.c.sealed_account)
     .where(
-        _is_alone,
+        _is_of_owner,
+        registrations.c.made_by.is_(None),
         sa.tuple_(registrations.c.created_at, registrations.c.id)
         > sa.tuple_(sa.bindparam("at", type_=WHOLE), sa.bindparam("after", type_=TEXT)),
         registrations.c.created_at < sa.bindparam("end", type_=WHOLE),
@@ -277,9 +276,8 @@ def _read_if_sound(row: hot.Row) -> Registration | None:
         return None
 
 
-async def find_newest_time_alone(db: Database, merchant_id: MerchantId) -> Instant | None:
-    """Finds the time of the newest registration that no payment made."""
-    row = await db.fetch_one(_newest_alone, {"of_merchant_id": merchant_id})
+async def find_newest_time(db: Database, merchant_id: MerchantId) -> Instant | None:
+    row = await db.fetch_one(_newest, {"of_merchant_id": merchant_id})
     return None if row is None else row[0]
 
 

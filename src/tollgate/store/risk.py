@@ -147,7 +147,7 @@ _insert_sightings = Statement(
     .on_conflict_do_nothing()
 )
 _get_values = attrgetter(*SIGHTINGS.names)
-_count = Statement(sa.select(sa.func.count()).select_from(risk_sightings))
+_count_all = Statement(sa.select(sa.func.count()).select_from(risk_sightings))
 _value = (risk_sightings.c.merchant_id, risk_sightings.c.key)
 _values_after = Statement(
     sa.select(*_value)
@@ -190,7 +190,7 @@ async def write_ordered(db: Database, rows: Sequence[SightingRow]) -> None:
 
 
 async def count_sightings(db: Database) -> int:
-    row = await db.fetch_one(_count, {})
+    row = await db.fetch_one(_count_all, {})
     return int(row[0]) if row else 0
 
 

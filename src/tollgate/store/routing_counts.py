@@ -43,18 +43,18 @@ _since = Statement(
 )
 _sums = Statement(
     sa.select(
-        routing_counts.c.account_id,
         routing_counts.c.bucket,
         sa.func.sum(routing_counts.c.tries),
         sa.func.sum(routing_counts.c.approvals),
     )
     .where(
         routing_counts.c.merchant_id == bind("of", routing_counts.c.merchant_id),
+        routing_counts.c.account_id == bind("of", routing_counts.c.account_id),
         routing_counts.c.hour >= sa.bindparam("since", type_=WHOLE),
         # The buckets of whole currencies, which have all charges.
         routing_counts.c.bucket.like(sa.literal_column("'/%'")),
     )
-    .group_by(routing_counts.c.account_id, routing_counts.c.bucket)
+    .group_by(routing_counts.c.bucket)
     .order_by(routing_counts.c.bucket)
 )
 _purge_hours = COUNTS.purge(routing_counts.c.hour)
@@ -71,18 +71,19 @@ async def list_counts(db: Database, since: int, limit: int) -> list[RoutingCount
     return await COUNTS.fetch(db, _since, {"since": since, "limit": limit})
 
 
-async def list_sums(db: Database, merchant_id: MerchantId, since: int) -> list[RoutingCount]:
-    """Adds up the charges of a merchant's accounts by currency, from an hour on."""
+async def list_sums(db: Database, merchant_id: MerchantId, account_id: str, since: int) -> list[RoutingCount]:
+    """Adds up the charges of an account by currency, from an hour on."""
+    params = {"of_merchant_id": merchant_id, "of_account_id": account_id, "since": since}
     return [
         RoutingCount(
             merchant_id=merchant_id,
-            account_id=row[0],
-            bucket=row[1],
+            account_id=account_id,
+            bucket=row[0],
             hour=since,
-            tries=int(row[2]),
-            approvals=int(row[3]),
+            tries=int(row[1]),
+            approvals=int(row[2]),
         )
-        for row in await db.fetch(_sums, {"of_merchant_id": merchant_id, "since": since})
+        for row in await db.fetch(_sums, params)
     ]
 
 

@@ -69,7 +69,7 @@ async def derive_recent(app: App) -> None:
     for merchant in app.merchants.list_merchants():
         for channel in app.merchants.list_channels(merchant.id):
             await _derive_of_channel(app, channel)
-        newest = await registrations.find_newest_time_alone(app.database, merchant.id)
+        newest = await registrations.find_newest_time(app.database, merchant.id)
         if newest is not None:
             await registration_history.write_sightings(
                 app,
