@@ -251,6 +251,7 @@ def test_four_frames_pay_together_and_the_page_learns_no_secret(parent: Parent, 
             "card.holder": ["Jane Jones"],
             "card.expiryMonth": ["05"],
             "card.expiryYear": ["2034"],
+            "shopOrigin": [parent.origin],
         }
     ]
     assert watch.take() == ["Failed to load resource: the server responded with a status of 400 (Bad Request)"]
@@ -302,18 +303,21 @@ def test_the_code_of_a_registered_card_is_sent_by_its_own_frame(parent: Parent) 
     answer = parent.ask("cvv", {"type": "submit", "fields": {"registrationId": "8a00"}})
 
     assert (answer["type"], answer["status"]) == ("answer", 200)
-    assert parent.posts == [{"registrationId": ["8a00"], "card.cvv": ["737"]}]
+    assert parent.posts == [{"registrationId": ["8a00"], "card.cvv": ["737"], "shopOrigin": [parent.origin]}]
     expect(parent.frame("cvv").locator("input")).to_have_value("")
 
 
-def test_frames_of_another_group_are_not_asked_and_the_page_names_no_secrets(parent: Parent) -> None:
+def test_frames_of_another_group_are_not_asked_and_the_page_names_neither_secrets_nor_its_origin(
+    parent: Parent,
+) -> None:
     parent.answer_posts(DECLINED)
     parent.show("number", CARDS).press_sequentially(NUMBER)
     parent.show("cvv", CARDS, group="g2").press_sequentially("737")
 
-    parent.ask("number", {"type": "submit", "fields": {"card.cvv": "999", "card.number": "9"}})
+    fields = {"card.cvv": "999", "card.number": "9", "shopOrigin": "https://other.example"}
+    parent.ask("number", {"type": "submit", "fields": fields})
 
-    assert parent.posts == [{"card.number": [NUMBER]}]
+    assert parent.posts == [{"card.number": [NUMBER], "shopOrigin": [parent.origin]}]
     expect(parent.frame("cvv").locator("input")).to_have_value("737")
 
 
