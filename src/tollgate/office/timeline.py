@@ -18,7 +18,7 @@ from tollgate.operations.journal import MESSAGE
 from tollgate.operations.routes import find_address, find_view
 from tollgate.payments import completion, webhooks
 from tollgate.payments.payment import Payment
-from tollgate.payments.risk import RiskFinding
+from tollgate.payments.risk import Hit, RiskFinding
 from tollgate.payments.routing import render_considered
 from tollgate.store import audit_log, deliveries, events, journal, payments
 from tollgate.store.journal import JournalRow
@@ -57,7 +57,8 @@ def _list_own(visit: visits.Visit, found: chains.Found) -> list[Item]:
     )
     items = [Item(at=payment.created_at, kind="request", title=title, facts=request)]
     if payment_types.PAYMENT_TYPES[payment.payment_type].role is not payment_types.Role.SYSTEM:
-        considered = {each.account_id: render_considered(each) for each in payment.routing}
+        sees_routing = visit.may(permissions.Permission.VIEW_ROUTING, found.channel.id)
+        considered = {each.account_id: render_considered(each) for each in payment.routing if sees_routing}
         title = f"Route: {_describe_route(visit, found)}"
         items.append(Item(at=payment.created_at, kind="route", title=title, facts=considered))
     if payment.risk is not None and visit.may(permissions.Permission.VIEW_RISK, found.channel.id):
@@ -74,12 +75,16 @@ def _list_own(visit: visits.Visit, found: chains.Found) -> list[Item]:
 
 
 def _describe_risk(at: Instant, finding: RiskFinding) -> Item:
-    rules = {
-        f"rule {hit.rule_id}": f"version {hit.version}, {hit.outcome.value}{', shadow' if hit.is_shadow else ''}"
-        for hit in finding.hits
-    }
     outcome = finding.outcome.value.replace("_", " ")
-    return Item(at=at, kind="risk", title=f"Risk: score {finding.score}, {outcome}", facts=rules)
+    facts = dict(map(_describe_hit, finding.hits))
+    return Item(at=at, kind="risk", title=f"Risk: score {finding.score}, {outcome}", facts=facts)
+
+
+def _describe_hit(hit: Hit) -> tuple[str, str]:
+    if hit.is_entry:
+        return f"entry {hit.rule_id}", "block list"
+    outcome = hit.outcome.value.replace("_", " ")
+    return f"rule {hit.rule_id}", f"version {hit.version}, {outcome}{', shadow' if hit.is_shadow else ''}"
 
 
 def _describe_route(visit: visits.Visit, found: chains.Found) -> str:

@@ -31,14 +31,19 @@ class RuleMode(StrEnum):
 
 
 class Hit(msgspec.Struct, frozen=True, array_like=True):
-    """A rule that was hit, in the version that counted then."""
+    """A rule that was hit, in the version that counted then; or an entry of the block list."""
 
     rule_id: str
     version: int
+    """It is 0 for an entry."""
     outcome: RiskOutcome
     points: int = 0
     is_shadow: bool = False
     """It is only noted, and changes nothing."""
+
+    @property
+    def is_entry(self) -> bool:
+        return self.version == 0
 
 
 class RiskFinding(msgspec.Struct, frozen=True, omit_defaults=True):
