@@ -9,13 +9,16 @@ from html import unescape
 
 import pytest
 
+from api.endpoints import use_store
 from api.merchants import add_channel, add_merchant, find_merchant_id, wait_until
 from gateway import Answer, Client, GatewayProcess
 from office_client import OfficeClient, enter_office
 from office_pages import find_id, read_key, read_rows
 from office_users import enter_as, list_audit
 from tollgate.catalog.permissions import Role
-from tollgate.values import make_id
+from tollgate.operations.app import App
+from tollgate.operations.risk_rules import add_entry, change_rule
+from tollgate.values import MerchantId, make_id
 
 REVIEW, REJECTED, SUCCESS = "000.400.000", "000.400.100", "000.100.110"
 _MARK = re.compile(r'name="mark" value="([0-9a-f]{32})"')
@@ -158,9 +161,65 @@ def test_a_list_entry_is_added_masked_ends_and_is_removed(own: GatewayProcess, b
     [row] = [row for row in read_rows(boss.get(f"{boss.base}/lists")) if "Fraud" in row]
     assert row[:4] == ["block", "email", "8***@example.com", "2099-02-01T00:00:00Z"]
     assert all(value not in str(entry) for entry in list_audit(own))
+    [written] = [entry for entry in list_audit(own, "block or allow list changed") if "Fraud" in str(entry)]
+    change = "put the email 8***@example.com on the block list until 2099-01-31"
+    assert written.details == {"change": change, "note": "Fraud"}
     entry_id = find_id(boss.get(f"{boss.base}/lists"), "entries")
     assert "no more" in read(boss.post(f"{boss.base}/lists/entries/{entry_id}/remove"))
     assert boss.post(f"{boss.base}/lists/entries/{entry_id}/remove").status == 404
+
+
+def test_lists_are_shown_a_page_at_a_time(own: GatewayProcess) -> None:
+    merchant_id = find_merchant_id(own, add_merchant(own, f"Long lists {make_id()}"))
+    office = enter_as(own, merchant_id=merchant_id)
+
+    async def add_entries(app: App) -> None:
+        for number in range(120):
+            sent = {"list": "block", "attribute": "customer", "value": f"customer {number}", "note": f"note {number}"}
+            # Two at a time are as old as each other.
+            now = app.clock.now() + number // 2
+            owner = MerchantId(merchant_id)
+            await add_entry(app.database, app.keyring, owner, sent, by="a test", now=now, new_id=make_id())
+
+    use_store(own, add_entries)
+    notes, path = [], f"{office.base}/lists"
+    for _ in range(3):
+        page = office.get(path)
+        notes += [row[4] for row in read_rows(page) if row[0] == "block"]
+        older = re.search(r'href="([^"]+)">Older<', read(page))
+        path = older[1] if older else ""
+    assert path == ""
+    assert len(notes) == 120
+    assert set(notes) == {f"note {number}" for number in range(120)}
+    assert office.get(f"{office.base}/lists", before="never").status == 400
+
+
+def test_a_hit_of_the_block_list_is_named_on_the_page_of_its_payment(boss: OfficeClient, shop: Client) -> None:
+    address = {"customer.ip": "203.0.113.91"}
+    fields = {"list": "block", "attribute": "ip", "value": address["customer.ip"], "key": make_id()}
+    boss.post(f"{boss.base}/lists/entries", fields)
+    wait_until(lambda: shop.pay(**address).code == "800.300.301")
+    path = f"{boss.base}/payments/{shop.pay(**address).json['id']}"
+    shown, entry_id = read(boss.get(path)), find_id(boss.get(f"{boss.base}/lists"), "entries")
+    assert "block list: 203.0.***" in shown
+    assert "version 0" not in shown
+    assert re.search(f"entry {entry_id}.{{,80}}block list", shown, re.DOTALL)
+    boss.post(f"{boss.base}/lists/entries/{entry_id}/remove")
+    assert "an entry that was removed" in read(boss.get(path))
+
+
+def test_only_the_newest_versions_of_a_rule_are_shown(own: GatewayProcess, boss: OfficeClient, shop: Client) -> None:
+    name = f"Often changed {make_id()}"
+    add_rule(boss, shop, name=name)
+    path = find_rule(boss, name)
+
+    async def change_often(app: App) -> None:
+        for points in range(1, 60):
+            owner, sent = MerchantId(boss.merchant_id), {"points": str(points)}
+            await change_rule(app.database, owner, path.rpartition("/")[2], sent, by="a test", now=app.clock.now())
+
+    use_store(own, change_often)
+    assert list_versions(boss, path) == [str(version) for version in range(60, 10, -1)]
 
 
 def test_a_card_is_listed_by_a_payment_and_never_by_its_number(boss: OfficeClient, shop: Client) -> None:

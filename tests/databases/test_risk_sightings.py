@@ -21,6 +21,7 @@ from tollgate.payments.erasure import SearchKind
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.payments.risk import ListName, RiskOutcome, Rule, RuleMode, Terms
 from tollgate.store import risk as store
+from tollgate.store import risk_lists
 from tollgate.store.database import Database, Unavailable
 from tollgate.store.payments import find_payment
 from tollgate.store.schema import risk_sightings
@@ -281,7 +282,7 @@ async def test_a_value_is_on_a_list_once_and_its_end_is_replaced(app: App) -> No
 
     first, second = await block(None), await block(NOW + DAY)
 
-    (entry,) = await store.list_entries(app.database, MERCHANT.id)
+    (entry,) = await risk_lists.list_entries(app.database, MERCHANT.id)
     assert first == second == entry.id
     assert (entry.list, entry.ends_at, entry.shown) == (ListName.BLOCK, NOW + DAY, "e***@example.com")
     assert b"eve" not in entry.value_hash.lower()

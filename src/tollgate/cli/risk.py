@@ -18,6 +18,7 @@ from tollgate.operations import risk_rules
 from tollgate.operations.app import App
 from tollgate.payments.risk import ListName, RiskOutcome, Rule, RuleMode
 from tollgate.store import risk as store
+from tollgate.store import risk_lists
 from tollgate.values import DAY, MerchantId, make_id, render_timestamp
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -181,7 +182,7 @@ def show_entries(merchant_id: str, **flags: Any) -> None:
 
     async def show(app: App, merchant: MerchantId) -> None:
         now = app.clock.now()
-        for entry in await store.list_entries(app.database, merchant):
+        for entry in await risk_lists.list_entries(app.database, merchant):
             end = "" if entry.ends_at is None else f"  until {render_timestamp(entry.ends_at)}"
             ended = " (ended)" if entry.ends_at is not None and entry.ends_at <= now else ""
             click.echo(f"{entry.id}  {entry.list}  {entry.attribute}  {entry.shown}{end}{ended}  {entry.note}".rstrip())

@@ -148,6 +148,15 @@ def render_rule(rule: Rule) -> dict[str, str]:
     return fixed | render_terms(rule)
 
 
+def render_changed(rule: Rule, changes: Mapping[str, str]) -> dict[str, str]:
+    """Renders a rule with some changes, as its next version could be sent."""
+    kept = render_rule(rule)
+    if not {"outcome", Term.ATTRIBUTE}.isdisjoint(changes):
+        # The code belongs to what it was chosen for.
+        kept.pop("code")
+    return {**kept, **changes}
+
+
 def render_terms(rule: Rule) -> dict[str, str]:
     terms = rule.terms
     rendered: Mapping[Term, str] = {

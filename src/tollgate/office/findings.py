@@ -3,7 +3,7 @@
 The decisions are read from the row of the payment; nothing is decided here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -14,10 +14,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
 from tollgate.payments.risk import Hit
 from tollgate.payments.routing import Considered
-from tollgate.store import reviews, risk
-
-_LISTED = 0
-"""The version that a hit of the block list has in place of a rule's."""
+from tollgate.store import reviews, risk, risk_lists
 
 
 class ShownHit(msgspec.Struct, frozen=True):
@@ -28,11 +25,15 @@ class ShownHit(msgspec.Struct, frozen=True):
     path: str
 
 
-async def list_names(visit: visits.Visit) -> dict[str, str]:
-    """Returns the names of the merchant's rules and of the entries of its lists, by their ids."""
+async def list_names(visit: visits.Visit, payments: Iterable[Payment]) -> dict[str, str]:
+    """Returns the names of the merchant's rules, and of the entries of lists that these payments hit, by id."""
     database, merchant_id = visit.app.database, visit.get_merchant().id
-    names = {each.id: f"{each.list} list: {each.shown}" for each in await risk.list_entries(database, merchant_id)}
-    return names | {each.id: each.name for each in await risk.list_rules(database, merchant_id)}
+    names = {each.id: each.name for each in await risk.list_rules(database, merchant_id)}
+    hits = [hit for each in payments if each.risk is not None for hit in each.risk.hits]
+    for entry_id in {hit.rule_id for hit in hits if hit.is_entry}:
+        entry = await risk_lists.find_entry(database, merchant_id, entry_id)
+        names |= {entry_id: f"{entry.list} list: {entry.shown}"} if entry is not None else {}
+    return names
 
 
 def list_hits(payment: Payment, names: Mapping[str, str]) -> list[ShownHit]:
@@ -43,7 +44,7 @@ def list_hits(payment: Payment, names: Mapping[str, str]) -> list[ShownHit]:
         ShownHit(
             hit,
             names.get(hit.rule_id, "block list: an entry that was removed"),
-            "/lists" if hit.version == _LISTED else f"/risk/rules/{hit.rule_id}",
+            "/lists" if hit.is_entry else f"/risk/rules/{hit.rule_id}",
         )
         for hit in payment.risk.hits
     ]
@@ -64,7 +65,7 @@ async def list_values(visit: visits.Visit, found: chains.Found) -> dict[str, Any
     sees_routing = visit.may(permissions.Permission.VIEW_ROUTING, channel.id)
     return {
         "sees_risk": sees_risk,
-        "hits": list_hits(payment, await list_names(visit)) if sees_risk and payment.risk else [],
+        "hits": list_hits(payment, await list_names(visit, [payment])) if sees_risk and payment.risk else [],
         "review": await reviews.find_review(visit.app.database, payment.merchant_id, payment.id) if sees_risk else None,
         "may_review": visit.may(permissions.Permission.DECIDE_REVIEWS, channel.id),
         "considered": list_considered(visit, payment, channel) if sees_routing else [],

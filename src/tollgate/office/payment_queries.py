@@ -50,7 +50,7 @@ def read_asked(visit: Visit, permission: permissions.Permission = permissions.Pe
     read = search_words.read_text(filters.get("q", ""), visit.app.clock.now())
     allowed = [channel.id for channel in visit.list_channels(permission)]
     chosen = filters.get("channel")
-    before, after = _read_place(visit, "before"), _read_place(visit, "after")
+    before, after = read_place(visit, "before"), read_place(visit, "after")
     query = _make_query(filters, read, tuple(each for each in allowed if chosen in (None, each)))
     return Asked(filters, query, read.meanings, before or after, after is None or before is not None)
 
@@ -101,7 +101,8 @@ def _read_amount(filters: Mapping[str, str], name: str) -> int | None:
     return read_hundredths(text)
 
 
-def _read_place(visit: Visit, name: str) -> Place | None:
+def read_place(visit: Visit, name: str) -> Place | None:
+    """Reads a place as `render_place` writes it; None if the field was not sent."""
     text = visit.find(name)
     if not text:
         return None

@@ -50,7 +50,7 @@ async def show_reviews(visit: visits.Visit) -> Reply:
         after=int(after) if is_place else -1,
     )
     payments = await search_index.load_payments(visit.app.database, merchant_id, [each.id for each in found])
-    names = await findings.list_names(visit)
+    names = await findings.list_names(visit, filter(None, payments.values()))
     cases = [_make_case(visit, each, payments.get(each.id), names) for each in found]
     return visit.render(
         "reviews.html",

@@ -6,7 +6,7 @@ What a rule may be is decided in `contract`, and what it does to a payment in `p
 from collections.abc import Mapping
 from typing import Any
 
-from tollgate.catalog import audit_actions, permissions, risk_rows
+from tollgate.catalog import audit_actions, limits, permissions, risk_rows
 from tollgate.contract import risk_rules as contract
 from tollgate.contract.search_words import RULE_WORD
 from tollgate.contract.searching import PaymentQuery, Reading, Trait, Word
@@ -198,9 +198,10 @@ async def show_rule(visit: visits.Visit) -> Reply:
     rule, kind = versions[-1], risk_rows.RISK_KINDS[versions[-1].kind]
     channel_ids = tuple(each.id for each in visit.list_channels())
     word = Word(rule.id, (Reading(Trait.RULE, rule.id),))
-    page = await search_page(
+    found = await search_page(
         visit.app, rule.merchant_id, PaymentQuery(channel_ids=channel_ids, words=(word,)), after=None
     )
+    newest = versions[-limits.LIMITS.office_page :]
     return visit.render(
         "risk_rule.html",
         title=rule.name,
@@ -208,9 +209,9 @@ async def show_rule(visit: visits.Visit) -> Reply:
         kind=kind,
         kind_title=_make_title(kind),
         fields=_list_fields(visit, kind, contract.render_rule(rule)),
-        versions=[(each, _describe(visit, contract.render_rule(each))) for each in reversed(versions)],
-        hits=[_describe_hit(rule, each.payment) for each in page.rows[:_HITS_SHOWN] if each.is_trusted],
-        has_more=len(page.rows) > _HITS_SHOWN,
+        versions=[(each, _describe(visit, contract.render_rule(each))) for each in reversed(newest)],
+        hits=[_describe_hit(rule, each.payment) for each in found.rows[:_HITS_SHOWN] if each.is_trusted],
+        has_more=len(found.rows) > _HITS_SHOWN,
         word=f"{RULE_WORD}{rule.id}",
         names=_list_names(visit),
         tones=MODE_TONES,
@@ -237,7 +238,7 @@ async def submit_version(visit: visits.Visit) -> Reply:
     back = f"{visit.base}/risk/rules/{rule.id}"
     if not changes:
         return visit.go(back, "Nothing was changed.")
-    _read_rule(visit, _merge(rule, changes), rule.id)
+    _read_rule(visit, contract.render_changed(rule, changes), rule.id)
     return await approvals.perform(
         visit,
         change_rule,
@@ -249,14 +250,6 @@ async def submit_version(visit: visits.Visit) -> Reply:
     )
 
 
-def _merge(rule: Rule, changes: Mapping[str, str]) -> dict[str, str]:
-    kept = contract.render_rule(rule)
-    if not {"outcome", risk_rows.Term.ATTRIBUTE}.isdisjoint(changes):
-        # The code belongs to what it was chosen for.
-        kept.pop("code")
-    return {**kept, **changes}
-
-
 @approvals.declare_action("change risk rule", _KIND, _MAY)
 async def change_rule(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     """Writes the next version of a rule, if the newest is still the one that was seen.
@@ -266,7 +259,7 @@ async def change_rule(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     versions = await _list_versions(visit, fields["rule"])
     changes = {name: text for name, text in fields.items() if name not in ("rule", "version")}
     seen = next(each for each in versions if each.version == int(fields["version"]))
-    wanted = _read_rule(visit, _merge(seen, changes), seen.id, seen.version + 1)
+    wanted = _read_rule(visit, contract.render_changed(seen, changes), seen.id, seen.version + 1)
     if contract.render_rule(versions[-1]) == contract.render_rule(wanted):
         return f"The risk rule is as you want it, in version {versions[-1].version}."
     form_keys.check_mark(form_keys.make_mark(seen.version), versions[-1].version)

@@ -18,7 +18,7 @@ from tollgate.payments.accounts import CardAccount, WalletKey, WalletPublic
 from tollgate.payments.dispatching import DispatchRow
 from tollgate.payments.merchants import AcquirerTerms, Channel, Credential, FurtherAccount, Merchant, ThreeDsTerms
 from tollgate.payments.webhooks import KEEPING, Webhook
-from tollgate.store import geography
+from tollgate.store import geography, risk_lists
 from tollgate.store import risk as store_risk
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
@@ -95,7 +95,7 @@ class MerchantCache:
         rows = await load_merchants(database)
         # The keys are read after the version, so that a key which comes meanwhile is read again.
         wallet_keys, webhooks = await list_wallet_keys(database), await list_all_webhooks(database)
-        rules, entries = await store_risk.list_all_rules(database), await store_risk.list_all_entries(database)
+        rules, entries = await store_risk.list_all_rules(database), await risk_lists.list_all_entries(database)
         secrets = await self._open_secrets(database)
         # Nothing is awaited from here on, so that no payment meets an account whose secrets are not there yet.
         self.fill(rows.channels, rows.credentials, wallet_keys, webhooks)

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 
-import msgspec
-
 from tollgate.catalog import codes, results, risk_rows
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import Attribute
 from tollgate.contract import risk_rules
 from tollgate.payments.payment import Payment
 from tollgate.payments.risk import Entry, ListName, Rule
-from tollgate.store import merchants, payments, risk
+from tollgate.store import merchants, payments, risk, risk_lists
 from tollgate.store.database import Database
 from tollgate.values import Fault, Instant, MerchantId, NotFound, Refusal, is_id
 from tollgate.vault import sealing, signing
@@ -42,12 +40,9 @@ async def change_rule(
         newest = versions[-1]
         if sent.get("kind", newest.kind) != newest.kind:
             raise results.make_invalid(Fault("kind", "cannot be changed; add another rule", sent["kind"]))
-        kept = risk_rules.render_rule(newest)
-        if not {"outcome", risk_rows.Term.ATTRIBUTE}.isdisjoint(sent):
-            # The code belongs to what it was chosen for.
-            kept.pop("code")
+        wanted = risk_rules.render_changed(newest, sent)
         rule = risk_rules.read_rule(
-            {**kept, **sent}, merchant_id=merchant_id, rule_id=rule_id, version=newest.version + 1, by=by, now=now
+            wanted, merchant_id=merchant_id, rule_id=rule_id, version=newest.version + 1, by=by, now=now
         )
         await _check_channel(database, rule)
         if await risk.insert_rule(database, rule):
@@ -97,7 +92,23 @@ async def add_entry(
     new_id: str,
     ends_at: Instant | None = None,
 ) -> Entry:
-    """Puts a value on the block list or the allow list.
+    """Reads an entry and puts it on its list."""
+    entry = await read_entry(database, keyring, merchant_id, sent, by=by, now=now, new_id=new_id, ends_at=ends_at)
+    return await save_entry(database, entry)
+
+
+async def read_entry(
+    database: Database,
+    keyring: Keyring,
+    merchant_id: MerchantId,
+    sent: Mapping[str, str],
+    *,
+    by: str,
+    now: Instant,
+    new_id: str,
+    ends_at: Instant | None = None,
+) -> Entry:
+    """Reads an entry of the block list or the allow list; most faults of it are told at once.
 
     sent: list, attribute, note, and either value or payment, the id of a payment whose value is meant. Cards are named
     by a payment only, so that nobody writes a card number down.
@@ -116,7 +127,7 @@ async def add_entry(
         raise results.make_invalid(*faults)
     attribute = Attribute(sent["attribute"])
     value, shown = await _read_value(database, keyring, merchant_id, attribute, sent)
-    entry = Entry(
+    return Entry(
         merchant_id=merchant_id,
         id=new_id,
         list=ListName(sent["list"]),
@@ -128,16 +139,13 @@ async def add_entry(
         created_at=now,
         created_by=by,
     )
-    known = await risk.list_entries(database, merchant_id)
-    if len(known) >= LIMITS.risk_entries_max:
+
+
+async def save_entry(database: Database, entry: Entry) -> Entry:
+    """Puts an entry on its list. A value that is there already keeps its id."""
+    if await risk_lists.count_entries(database, entry.merchant_id) >= LIMITS.risk_entries_max:
         raise Refusal(results.get_result(codes.INVALID_REQUEST), "the lists of this merchant are full")
-    await risk.put_entry(database, entry)
-    same = next((each for each in known if _get_place(each) == _get_place(entry)), None)
-    return entry if same is None else msgspec.structs.replace(entry, id=same.id)
-
-
-def _get_place(entry: Entry) -> tuple[str, str, bytes]:
-    return entry.list, entry.attribute, entry.value_hash
+    return await risk_lists.put_entry(database, entry)
 
 
 async def _read_value(
@@ -177,5 +185,5 @@ async def _read_card(database: Database, keyring: Keyring, payment: Payment) -> 
 
 
 async def remove_entry(database: Database, merchant_id: MerchantId, entry_id: str) -> None:
-    if not await risk.delete_entry(database, merchant_id, entry_id):
+    if not await risk_lists.delete_entry(database, merchant_id, entry_id):
         raise NotFound(results.get_result(codes.INVALID_REQUEST), "there is no such entry")

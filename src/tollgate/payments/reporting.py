@@ -22,6 +22,10 @@ class Place(msgspec.Struct, frozen=True):
     id: str
 
 
+BEYOND_ALL = Place(2**63 - 1, "")
+"""The place before which a list that shows the newest first begins."""
+
+
 class Search(msgspec.Struct, frozen=True, kw_only=True):
     """A filter on the payments of a channel; members that are not set do not narrow it."""
 

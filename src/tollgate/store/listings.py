@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from tollgate.payments.checkout import Checkout
 from tollgate.payments.payment import Payment
-from tollgate.payments.reporting import Place
+from tollgate.payments.reporting import BEYOND_ALL, Place
 from tollgate.store import bank_files, database, registrations, schedules, statements
 from tollgate.store.checkouts import CHECKOUTS
 from tollgate.store.codec import LIMIT, UNREADABLE, Codec, bind
@@ -26,7 +26,6 @@ _log = logging.getLogger("tollgate.store")
 T = TypeVar("T", bound=msgspec.Struct)
 
 _SHAPES_KEPT = 64
-_BEYOND_ALL = Place(2**63 - 1, "")
 
 
 class Listing(Generic[T]):
@@ -68,7 +67,7 @@ class Listing(Generic[T]):
         """Returns a page, and the place after which the next one begins; None if there is no other."""
         if not channel_ids:
             return [], None
-        place = before or _BEYOND_ALL
+        place = before or BEYOND_ALL
         params = {
             "merchant_id": merchant_id,
             "before_at": place.at,

@@ -1,4 +1,4 @@
-"""The risk rules, the lists, and the sightings of payments. What is counted, and what follows, is decided elsewhere."""
+"""The risk rules and the sightings of payments. What is counted, and what follows, is decided elsewhere."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -12,14 +12,14 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
-from tollgate.payments.risk import Entry, Rule
+from tollgate.payments.risk import Rule
 from tollgate.payments.velocities import Sighting, Velocity
 from tollgate.store import opening
 from tollgate.store.codec import LIMIT, Codec, bind
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.merchants import change_merchants
-from tollgate.store.schema import BYTES, WHOLE, payments, risk_entries, risk_rules, risk_sightings
+from tollgate.store.schema import BYTES, WHOLE, payments, risk_rules, risk_sightings
 from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import Instant, MerchantId
 
@@ -59,43 +59,6 @@ async def list_versions(db: Database, merchant_id: MerchantId, rule_id: str) -> 
 async def insert_rule(db: Database, rule: Rule) -> bool:
     """Returns False if the version exists already."""
     return await change_merchants(db, _insert_rule(rule))
-
-
-# ---- lists ----
-
-ENTRIES = Codec(risk_entries, Entry)
-_delete_entry = ENTRIES.delete()
-_entries_in_order = (risk_entries.c.merchant_id, risk_entries.c.created_at, risk_entries.c.id)
-_all_entries = Statement(ENTRIES.select().order_by(*_entries_in_order))
-_entries_of_merchant = Statement(
-    ENTRIES.select(risk_entries.c.merchant_id == bind("of", risk_entries.c.merchant_id)).order_by(*_entries_in_order)
-)
-_entered = insert(risk_entries).values({name: sa.bindparam(name) for name in ENTRIES.names})
-_put_entry = Statement(
-    _entered.on_conflict_do_update(
-        index_elements=["merchant_id", "list", "attribute", "value_hash"],
-        set_={name: _entered.excluded[name] for name in ("ends_at", "note", "created_at", "created_by")},
-    )
-)
-
-
-async def list_all_entries(db: Database) -> list[Entry]:
-    return await ENTRIES.fetch(db, _all_entries, {})
-
-
-async def list_entries(db: Database, merchant_id: MerchantId) -> list[Entry]:
-    """Lists the block list and the allow list, oldest first, with the entries that have ended."""
-    return await ENTRIES.fetch(db, _entries_of_merchant, {"of_merchant_id": merchant_id})
-
-
-async def put_entry(db: Database, entry: Entry) -> None:
-    """Adds a value to a list; if it is there already, its end, note and author are replaced."""
-    await change_merchants(db, [Write(_put_entry, ENTRIES.encode(entry), 1)])
-
-
-async def delete_entry(db: Database, merchant_id: MerchantId, entry_id: str) -> bool:
-    """Returns False if there is no such entry."""
-    return await change_merchants(db, _delete_entry.by_key(merchant_id, entry_id))
 
 
 # ---- sightings ----
