@@ -113,6 +113,39 @@ def test_a_rule_gets_its_version_when_it_is_confirmed(first: OfficeClient, secon
     assert grant(second).count("somebody changed this after") > earlier
 
 
+def test_a_strategy_that_was_overtaken_is_not_chosen(
+    careful: GatewayProcess, first: OfficeClient, second: OfficeClient
+) -> None:
+    channel = add_channel(careful, careful.client(), "Strategies")
+    path = f"{first.base}/routing/channels/{channel.entity_id}"
+    for strategy in ("cost", "success"):
+        expect_asked(first.post(path, {"mark": read_mark(first.get(path)), "routing": strategy}))
+    told = grant(second)
+    assert "Changed: routing" in told
+    earlier = told.count("somebody changed this after")
+    assert grant(second).count("somebody changed this after") > earlier
+
+
+def test_nobody_is_asked_about_what_cannot_be_done(
+    careful: GatewayProcess, first: OfficeClient, second: OfficeClient
+) -> None:
+    payment_id = careful.client().pay().json["id"]
+    entry = {"list": "block", "attribute": "email", "key": make_id()}
+    channel = f"{first.base}/routing/channels/{careful.client().entity_id}"
+    account = f"{first.base}/routing/accounts/{careful.client().entity_id}"
+    for path, fields in (
+        (f"{first.base}/lists/entries", {**entry, "value": "a@example.com", "end": "2020-01-31"}),
+        (f"{first.base}/lists/entries", {**entry, "value": "a@example.com", "end": "soon"}),
+        (f"{first.base}/lists/entries", {**entry, "value": "a@example.com", "note": "n" * 300}),
+        (f"{first.base}/lists/entries", {**entry, "payment": payment_id}),
+        (f"{channel}/accounts", {"name": "n" * 200, "key": make_id()}),
+        (f"{channel}/accounts", {"key": make_id()}),
+        (account, {"mark": read_mark(first.get(account)), "acquirer_weight": "many"}),
+    ):
+        assert first.post(path, fields).status == 400, fields
+    assert _FORM.search(read(second.get(f"{second.base}/approvals"))) is None
+
+
 def test_a_value_that_waits_for_a_list_is_stored_where_nobody_reads_it(
     careful: GatewayProcess, first: OfficeClient, second: OfficeClient
 ) -> None:

@@ -141,7 +141,7 @@ async def submit_choice(visit: visits.Visit) -> Reply:
     return await approvals.perform(
         visit,
         change_choice,
-        {"channel": channel.id, **changes},
+        {"channel": channel.id, "mark": form_keys.make_mark(channel.routing), **changes},
         back=back,
         subject=channel.id,
         summary=f"{_describe(changes)} of the channel '{channel.name}'",
@@ -160,9 +160,12 @@ def _get_channel_path(visit: visits.Visit, channel_id: str) -> str:
 
 @approvals.declare_action("change routing", _KIND, _MAY)
 async def change_choice(visit: visits.Visit, fields: Mapping[str, str]) -> str:
-    """Changes how a channel chooses among its accounts."""
+    """Changes how a channel chooses among its accounts, if it still chooses as it did when this was asked for."""
     channel = account.get_channel(visit, fields["channel"], _MAY)
-    changes = {name: text for name, text in fields.items() if name != "channel"}
+    changes = {name: text for name, text in fields.items() if name not in ("channel", "mark")}
+    if not channels.read_channel_changes(_fill(channel), changes):
+        return "The channel had been changed before."
+    form_keys.check_mark(fields["mark"], channel.routing)
     await visit.record(audit_actions.AuditAction.CHANNEL_CHANGED, channel.id, **changes)
     await channels.change_channel(visit.app, channel, changes)
     return f"Changed: {', '.join(changes)}."
@@ -174,9 +177,8 @@ async def submit_account(visit: visits.Visit) -> Reply:
     channel = account.get_channel(visit, visit.names[0], _MAY)
     names = {"name", *[flag.parameter for flag in merchants.ACCOUNT_FLAGS]}
     sent = {name: text.strip() for name, text in visit.request.pairs if name in names and text.strip()}
-    if "name" not in sent:
-        raise visits.refuse_field("name", "is needed, so that people know the account by it")
     # Before anybody is asked, so that a second person sees only what can be done.
+    acquirer_accounts.check_name(sent.get("name", ""))
     acquirer_accounts.apply_changes(visit.app, _make_bare(channel), sent, merchants.ACCOUNT_FLAGS)
     return await approvals.perform(
         visit,
@@ -232,12 +234,13 @@ async def show_account(visit: visits.Visit) -> Reply:
 
 @ROUTES.add("POST", _ACCOUNT, _MAY)
 async def submit_changes(visit: visits.Visit) -> Reply:
-    """Changes the settings of an account that differ; files of trust need a fresh factor."""
+    """Changes the settings of an account that differ; all but its name need a fresh factor."""
     shown = await _get_shown(visit, visit.names[0], _MAY)
     form_keys.check_mark(visit.find("mark"), (shown.name, shown.terms, shown.is_closed))
     changes, back = _read_changes(visit, shown.view, _CHANGING), f"{visit.base}/routing/accounts/{shown.id}"
     if shown.further is not None and visit.find("name") not in ("", shown.name):
         changes["name"] = visit.find("name")
+        acquirer_accounts.check_name(changes["name"])
     if not changes:
         return visit.go(back, "Nothing was changed.")
     acquirer_accounts.apply_changes(visit.app, shown.view, changes, merchants.ACCOUNT_FLAGS)

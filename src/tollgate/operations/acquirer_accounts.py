@@ -101,7 +101,7 @@ async def add_account(app: App, channel: Channel, sent: Mapping[str, str]) -> Fu
 
     sent: its name, and settings by the parameters of `ACCOUNT_FLAGS`.
     """
-    _check_name(sent.get("name", ""))
+    check_name(sent.get("name", ""))
     if len(app.merchants.list_accounts(channel, closed=True)) >= LIMITS.accounts_per_channel_max:
         raise results.make_invalid(Fault("name", f"a channel has up to {LIMITS.accounts_per_channel_max} accounts"))
     bare = msgspec.structs.replace(channel, test_url=None, live_url=None, acquirer=AcquirerTerms(), three_ds=None)
@@ -137,7 +137,7 @@ async def change_account(app: App, account: FurtherAccount, sent: Mapping[str, s
     if fixed:
         raise results.make_invalid(*fixed)
     name = sent.get("name", account.name)
-    _check_name(name)
+    check_name(name)
     changed = apply_changes(app, view, sent, terms.ACCOUNT_FLAGS)
     return await _save(app, msgspec.structs.replace(account, name=name, terms=changed.acquirer or AcquirerTerms()))
 
@@ -157,7 +157,8 @@ async def _save(app: App, changed: FurtherAccount) -> FurtherAccount:
     return changed
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Refuses a name that people could not read or recognize."""
     if not 1 <= len(name) <= LIMITS.account_name_length_max or not name.isprintable():
         raise results.make_invalid(
             Fault("name", f"must have 1 to {LIMITS.account_name_length_max} printable characters")
