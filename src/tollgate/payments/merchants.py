@@ -172,13 +172,14 @@ class RoutingTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The way in which a channel chooses among acquirer accounts of the same priority."""
 
     strategy: Annotated[
-        Strategy, ChannelFlag("--routing", "How an account is chosen: weight, success or cost.", Form.STRATEGY)
+        Strategy,
+        ChannelFlag("--routing", "The strategy that chooses an account: weight, success or cost.", Form.STRATEGY),
     ] = Strategy.WEIGHT
     exploration: Annotated[
         int,
         ChannelFlag(
             "--exploration-share",
-            "The percentage of payments that --routing success sends by weight, to learn from them.",
+            "The percentage of payments that the strategy success sends by weight, to learn from them.",
             Form.SHARE,
         ),
     ] = 5
