@@ -104,9 +104,10 @@ async def add_account(app: App, channel: Channel, sent: Mapping[str, str]) -> Fu
     check_name(sent.get("name", ""))
     if len(app.merchants.list_accounts(channel, closed=True)) >= LIMITS.accounts_per_channel_max:
         raise results.make_invalid(Fault("name", f"a channel has up to {LIMITS.accounts_per_channel_max} accounts"))
-    bare = msgspec.structs.replace(channel, test_url=None, live_url=None, acquirer=AcquirerTerms(), three_ds=None)
+    # Numbers that are not given are those that the channel has now: later they must not change with it.
+    bare = msgspec.structs.replace(channel, test_url=None, live_url=None, acquirer=AcquirerTerms())
     changed = apply_changes(app, bare, sent, terms.ACCOUNT_FLAGS)
-    known = changed.three_ds
+    known = changed.three_ds or ThreeDsTerms()
     new = FurtherAccount(
         id=make_id(app.random_bytes),
         merchant_id=channel.merchant_id,
@@ -115,9 +116,8 @@ async def add_account(app: App, channel: Channel, sent: Mapping[str, str]) -> Fu
         created_at=app.clock.now(),
         test_url=changed.test_url or None,
         live_url=changed.live_url or None,
-        # Where none is given, they are those of the channel.
-        merchant_number=known.acquirer_merchant_id if known else "",
-        acquirer_number=known.acquirer_bin if known and "acquirer_bin" in sent else "",
+        merchant_number=known.acquirer_merchant_id,
+        acquirer_number=known.acquirer_bin,
         terms=changed.acquirer or AcquirerTerms(),
     )
     await merchants.insert_account(app.database, new)

@@ -269,12 +269,11 @@ class FurtherAccount(msgspec.Struct, frozen=True, kw_only=True):
     test_url: str | None = None
     live_url: str | None = None
     merchant_number: str = ""
-    acquirer_number: str = ""
+    acquirer_number: str = ThreeDsTerms().acquirer_bin
     terms: AcquirerTerms = AcquirerTerms()
 
     def apply_to(self, channel: Channel) -> Channel:
         """Returns the channel as it would be if this account were its first one."""
-        known = channel.three_ds or ThreeDsTerms()
         return msgspec.structs.replace(
             channel,
             account_id=self.id,
@@ -282,9 +281,9 @@ class FurtherAccount(msgspec.Struct, frozen=True, kw_only=True):
             live_url=self.live_url,
             acquirer=self.terms,
             three_ds=msgspec.structs.replace(
-                known,
-                acquirer_merchant_id=self.merchant_number or known.acquirer_merchant_id,
-                acquirer_bin=self.acquirer_number or known.acquirer_bin,
+                channel.three_ds or ThreeDsTerms(),
+                acquirer_merchant_id=self.merchant_number,
+                acquirer_bin=self.acquirer_number,
             ),
         )
 

@@ -342,7 +342,7 @@ async def test_the_identity_of_an_account_never_changes_and_its_terms_do(app: Ap
     assert [fault.name for fault in refused.value.faults] == ["acquirer_merchant_id", "test_url"]
     assert app.merchants.find_further_account(second.id) == changed
     assert (changed.name, changed.terms.weight, changed.terms.priority) == ("Reserve", 1, 2)
-    assert (changed.merchant_id, changed.merchant_number, changed.acquirer_number) == (MERCHANT.id, "M-7", "")
+    assert (changed.merchant_id, changed.merchant_number, changed.acquirer_number) == (MERCHANT.id, "M-7", "000000")
 
 
 @pytest.mark.parametrize(
