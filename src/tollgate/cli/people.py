@@ -114,7 +114,8 @@ def set_channel(entity_id: str, **flags: Any) -> None:
         keyring = load_keyring(settings.key_path)
         await record(database, keyring, AuditAction.CHANNEL_CHANGED, found.id, found.merchant_id, **_show(changes))
         now, new_id = SystemClock().now(), make_id()
-        await acquirer_accounts.save_channel(database, keyring, found, changed, new_id=new_id, now=now)
+        if not await acquirer_accounts.save_channel(database, keyring, found, changed, new_id=new_id, now=now):
+            sys.exit(f"tollgate: {acquirer_accounts.NOT_SAVED}")
 
     with_store(store, update)
 

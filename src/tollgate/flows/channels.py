@@ -10,7 +10,7 @@ from tollgate.operations.app import App
 from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, Form, Merchant
 from tollgate.payments.routing import Strategy
 from tollgate.store import merchants
-from tollgate.values import ChannelId, Fault, MerchantId, Refusal, is_id, make_id
+from tollgate.values import ChannelId, Conflict, Fault, MerchantId, is_id, make_id
 
 _ROUTING = frozenset({Form.CARD_ADDRESS, Form.ACQUIRER_ADDRESS, Form.CONNECTOR, Form.FILE})
 _NAME_LENGTH_MAX = 128
@@ -78,6 +78,6 @@ async def change_channel(app: App, channel: Channel, changes: Mapping[str, str])
     new_id, now = make_id(app.random_bytes), app.clock.now()
     saving = acquirer_accounts.save_channel(app.database, app.keyring, channel, changed, new_id=new_id, now=now)
     if not await saving:
-        raise Refusal(results.get_result(codes.UNKNOWN_CHANNEL))
+        raise Conflict(results.get_result(codes.REQUEST_IN_PROGRESS), acquirer_accounts.NOT_SAVED)
     await app.merchants.refresh(app.database)
     return changed

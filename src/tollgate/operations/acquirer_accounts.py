@@ -19,11 +19,13 @@ from tollgate.values import Fault, Instant, make_id
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import may_carry_cards
 
+NOT_SAVED = "somebody else changed the acquirer of the channel at the same time"
+
 
 async def save_channel(
     database: Database, keyring: Keyring, before: Channel, changed: Channel, *, new_id: str, now: Instant
 ) -> bool:
-    """Saves the settings of a channel; False if there is no such channel.
+    """Saves the settings of a channel; False if there is no such channel, or it has another first account by now.
 
     Payments name the account that has them. If the first account now leads elsewhere, the old one is kept under its
     id and closed, so that reversals and follow-ups of its payments still reach it, and the new one gets an id.
@@ -139,22 +141,24 @@ async def change_account(app: App, account: FurtherAccount, sent: Mapping[str, s
     name = sent.get("name", account.name)
     check_name(name)
     changed = apply_changes(app, view, sent, terms.ACCOUNT_FLAGS)
-    return await _save(app, msgspec.structs.replace(account, name=name, terms=changed.acquirer or AcquirerTerms()))
-
-
-async def close_account(app: App, account: FurtherAccount) -> FurtherAccount:
-    """Closes an account for new payments; follow-ups of those that it has still reach it."""
-    return await _save(app, msgspec.structs.replace(account, is_closed=True))
-
-
-async def reopen_account(app: App, account: FurtherAccount) -> FurtherAccount:
-    return await _save(app, msgspec.structs.replace(account, is_closed=False))
-
-
-async def _save(app: App, changed: FurtherAccount) -> FurtherAccount:
-    await merchants.update_account(app.database, changed)
+    saved = msgspec.structs.replace(account, name=name, terms=changed.acquirer or AcquirerTerms())
+    await merchants.update_account(app.database, saved)
     await app.merchants.refresh(app.database)
-    return changed
+    return saved
+
+
+async def close_account(app: App, account: FurtherAccount) -> None:
+    """Closes an account for new payments; follow-ups of those that it has still reach it."""
+    await _save_state(app, msgspec.structs.replace(account, is_closed=True))
+
+
+async def reopen_account(app: App, account: FurtherAccount) -> None:
+    await _save_state(app, msgspec.structs.replace(account, is_closed=False))
+
+
+async def _save_state(app: App, changed: FurtherAccount) -> None:
+    await merchants.update_account_state(app.database, changed)
+    await app.merchants.refresh(app.database)
 
 
 def check_name(name: str) -> None:

@@ -61,11 +61,13 @@ list_accounts = ACCOUNTS.make_list("created_at", "id")
 list_dispatch_rows = DISPATCH_ROWS.make_list("position", "id")
 _insert_merchant, _insert_channel = MERCHANTS.insert(), CHANNELS.insert()
 _insert_account = ACCOUNTS.insert()
-_update_account = ACCOUNTS.update(new=["name", "is_closed", "terms"])
+_update_account = ACCOUNTS.update(new=["name", "terms"])
+# By itself: whoever changes the terms must not open an account that another closes at that moment.
+_update_account_state = ACCOUNTS.update(new=["is_closed"])
 # A form that is sent twice at once makes one token.
 _insert_credential, _insert_wallet_key = CREDENTIALS.insert(ignores_taken_key=True), WALLET_KEYS.insert()
 _update_channel = CHANNELS.update(
-    new=[name for name in CHANNELS.names if name not in {"id", "merchant_id", "created_at"}]
+    seen=["account_id"], new=[name for name in CHANNELS.names if name not in {"id", "merchant_id", "created_at"}]
 )
 _revoke_credential = CREDENTIALS.update(credentials.c.revoked_at.is_(None), new=["revoked_at"])
 _TERMS = ["label", "scopes", "expires_at"]
@@ -95,12 +97,16 @@ async def insert_channel(db: Database, channel: Channel) -> None:
 
 
 async def update_channel(db: Database, channel: Channel, kept: FurtherAccount | None = None) -> bool:
-    """Saves the settings of a channel; its merchant cannot change. Returns False if there is no such channel.
+    """Saves the settings of a channel; its merchant cannot change.
+
+    Returns False if there is no such channel, or if it has another first account by now: payments may have gone there.
 
     kept: the first account as it was, if later messages about its payments could not reach it otherwise.
     """
-    kept_writes = [] if kept is None else _insert_account(kept)
-    return await change_merchants(db, [*_update_channel(channel, channel), *kept_writes])
+    if kept is None:
+        return await change_merchants(db, _update_channel(channel, channel))
+    seen = msgspec.structs.replace(channel, account_id=None if kept.id == channel.id else kept.id)
+    return await change_merchants(db, [*_update_channel(seen, channel), *_insert_account(kept)])
 
 
 async def insert_account(db: Database, account: FurtherAccount) -> None:
@@ -108,8 +114,13 @@ async def insert_account(db: Database, account: FurtherAccount) -> None:
 
 
 async def update_account(db: Database, account: FurtherAccount) -> bool:
-    """Saves name, state and terms; returns False if there is no such account."""
+    """Saves name and terms; returns False if there is no such account."""
     return await change_merchants(db, _update_account(account, account))
+
+
+async def update_account_state(db: Database, account: FurtherAccount) -> bool:
+    """Saves whether an account is closed; returns False if there is no such account."""
+    return await change_merchants(db, _update_account_state(account, account))
 
 
 async def insert_dispatch_row(db: Database, row: DispatchRow) -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tollgate.flows import channels
 from tollgate.operations import acquirer_accounts
 from tollgate.operations.app import App
 from tollgate.operations.caches import MerchantCache
 from tollgate.operations.routes import find_view
 from tollgate.payments.merchants import AcquirerTerms, Channel, FurtherAccount, ThreeDsTerms
 from tollgate.store import merchants
+from tollgate.values import Conflict
 from unit.app_fixture import CHANNEL, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
@@ -75,3 +77,30 @@ async def test_an_old_first_account_without_numbers_gets_none(app: App) -> None:
 
     assert list_numbers(app, None) == ("000000", "")
     assert list_numbers(app, NEW_ID) == ("400001", "M-1")
+
+
+# ---- two changes at once ----
+
+
+async def test_a_change_that_did_not_see_another_first_account_is_not_saved(app: App) -> None:
+    """It would bring the old address back, and lose the account of the payments that were made since."""
+    seen = get_channel(app)
+    assert await save(app, seen, replace(seen, test_url="https://third.example"))
+
+    for stale in (replace(seen, is_lenient=True), replace(seen, test_url="https://fourth.example")):
+        assert not await save(app, seen, stale)
+        assert (get_channel(app).account_id, get_channel(app).test_url) == (NEW_ID, "https://third.example")
+    with pytest.raises(Conflict):
+        await channels.change_channel(app, seen, {"lenient": "true"})
+    assert await save(app, get_channel(app), replace(get_channel(app), is_lenient=True))
+
+
+async def test_an_account_that_is_closed_while_its_terms_change_stays_closed(app: App) -> None:
+    second = await add(app)
+
+    await acquirer_accounts.close_account(app, second)
+    await acquirer_accounts.change_account(app, second, {"acquirer_weight": "7"})
+    await acquirer_accounts.close_account(app, second)
+
+    [saved] = app.merchants.list_further_accounts(CHANNEL.id)
+    assert (saved.is_closed, saved.terms.weight) == (True, 7)
