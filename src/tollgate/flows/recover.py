@@ -96,10 +96,13 @@ async def resolve_open(app: App, job: jobs.Job, payment: Payment, route: routes.
     if verdict.outcome not in DECIDED:
         return False
     completion = signing.complete_signed(app, payment, verdict)
-    return await app.database.write(
+    is_written = await app.database.write(
         [*jobs.finish_job_writes(job), *payments.completion_writes(completion, expected=payment.state)],
         label="recovery completion",
     )
+    if is_written:
+        charging.note_decision(app, payment, answered)
+    return is_written
 
 
 async def expire_waiting(app: App, job: jobs.Job, payment: Payment) -> bool:

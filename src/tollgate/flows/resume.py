@@ -120,10 +120,12 @@ async def ask_provider(app: App, payment: Payment) -> Verdict | None:
     answered = await app.dispatch(question, route.wire, about=payment, label="inquiry on return")
     verdict = await charging.check_lateness(app, payment, answered)
     if verdict.outcome in DECIDED:
-        await app.database.write(
+        is_written = await app.database.write(
             payments.completion_writes(signing.complete_signed(app, payment, verdict), expected=State.WAITING),
             label="completion on return",
         )
+        if is_written:
+            charging.note_decision(app, payment, answered)
     return verdict
 
 

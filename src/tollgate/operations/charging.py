@@ -85,12 +85,22 @@ def _note_end(app: App, order: Order, started: Payment, verdict: Verdict, began_
     """Notes how a charge ended for the choice of accounts; where a channel has one only, there is no choice."""
     if not started.routing:
         return
-    account_id, now = started.account_id or started.channel_id, app.clock.now()
     is_failure = verdict.outcome in (Outcome.UNSENT, Outcome.SILENT) or results.is_technical(verdict.code)
-    app.circuits.note(account_id, is_failure, now, began_at=began_at)
+    app.circuits.note(started.account_id or started.channel_id, is_failure, app.clock.now(), began_at=began_at)
+    _count_result(app, order, started, verdict)
+
+
+def note_decision(app: App, waiting: Payment, verdict: Verdict) -> None:
+    """Notes what an acquirer decided about a charge after it had accepted it."""
+    if waiting.routing and waiting.state is State.WAITING:
+        _count_result(app, waiting, waiting, verdict)
+
+
+def _count_result(app: App, charged: Order | Payment, payment: Payment, verdict: Verdict) -> None:
     if verdict.outcome in (Outcome.APPROVED, Outcome.DECLINED, Outcome.SILENT):
+        account_id, buckets = payment.account_id or payment.channel_id, success_rates.list_buckets(charged)
         is_approved = verdict.outcome is Outcome.APPROVED
-        app.success_rates.note(started.merchant_id, account_id, success_rates.list_buckets(order), is_approved, now)
+        app.success_rates.note(payment.merchant_id, account_id, buckets, is_approved, app.clock.now())
 
 
 def _note_unreached(started: Payment, route: Route, place: int) -> tuple[routing.Considered, ...]:

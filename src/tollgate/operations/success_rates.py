@@ -19,7 +19,7 @@ HALF_LIFE = 3
 """After so many hours a charge counts half, because acquirers become better and worse."""
 _SHARES = tuple(0.5 ** (age / HALF_LIFE) for age in range(HOURS))
 _BORROWED_MAX = 10
-"""A bucket of few charges borrows up to so many from the one of all cards of its currency."""
+"""A bucket of few charges borrows up to so many from the one of its whole currency."""
 
 _Key = tuple[MerchantId, str, str]
 _Hours = dict[int, tuple[int, int]]
