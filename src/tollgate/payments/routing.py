@@ -84,8 +84,9 @@ def choose(candidates: Sequence[Candidate], amount: int, strategy: Strategy, exp
     # Drawn without putting back, in proportion to the weights.
     draws = {each.id: _draw(seed, each.id) ** (1 / each.weight) if each.weight else 0.0 for each in usable}
 
-    def get_place(each: Candidate) -> tuple[bool, int, int, float]:
-        return each.is_failing, each.priority, 0 if is_by_weight else -scores[each.id], -draws[each.id]
+    def get_place(each: Candidate) -> tuple[bool, int, bool, int, float]:
+        score = 0 if is_by_weight else scores[each.id]
+        return each.is_failing, each.priority, not each.weight, -score, -draws[each.id]
 
     ordered = sorted(usable, key=get_place)
     considered = [

@@ -70,8 +70,14 @@ def test_chance_follows_the_weights_and_the_seed() -> None:
     assert 0.17 < chosen["second"] / 2000 < 0.23
 
 
-def test_a_weight_of_zero_gets_what_nobody_else_can_take() -> None:
-    assert pick(replace(FIRST, obstacle="takes no VISA"), replace(SECOND, weight=0)).order == ("second",)
+@pytest.mark.parametrize("strategy", Strategy)
+def test_a_weight_of_zero_gets_what_nobody_else_can_take(strategy: Strategy) -> None:
+    best = replace(SECOND, weight=0, cost_fixed=0, tries=1000, approvals=999)
+
+    assert pick(best, FIRST, strategy=strategy).order == ("first", "second")
+    assert pick(best, replace(FIRST, obstacle="takes no VISA"), strategy=strategy).order == ("second",)
+    assert pick(best, replace(FIRST, is_failing=True), strategy=strategy).order == ("second", "first")
+    assert pick(best, replace(FIRST, priority=2), strategy=strategy).order == ("second", "first")
 
 
 def test_the_cheapest_is_chosen_for_the_amount() -> None:
