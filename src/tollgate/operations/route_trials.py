@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.result_rows.row import Origin
 from tollgate.catalog.results import CAUSES
+from tollgate.connectors.table import CONNECTORS
 from tollgate.operations.success_rates import SuccessRates, list_buckets
 from tollgate.payments import routing
 from tollgate.payments.merchants import AcquirerTerms, RoutingTerms
@@ -75,8 +78,9 @@ def try_routing(
         candidates = {each: _make_candidate(rates, payment, each, proposed[each], expected) for each in proposed}
         amount = payment.money.hundredths
         decision = routing.choose([*candidates.values()], amount, terms.strategy, terms.exploration, payment.id)
-        chosen = candidates[decision.order[0]]
         before = _make_candidate(rates, payment, used, proposed.get(used) or known[used], expected)
+        # What none of the proposed accounts can take stays where it was.
+        chosen = candidates[decision.order[0]] if decision.order else before
         is_approved = payment.outcome in _APPROVED
         went = int(is_approved) * routing.PER_WHOLE
         is_elsewhere = chosen.id != used
@@ -98,6 +102,12 @@ def try_routing(
     return Trial(sums, moves)
 
 
+def _takes_brand(terms: AcquirerTerms, brand: str) -> bool:
+    """Tells whether the protocol of an account knows a brand; for our own one each brand has its connector."""
+    connector = terms.connector
+    return connector is ConnectorName.JSON or BRANDS[brand].protocol in CONNECTORS[connector].protocols
+
+
 def _make_candidate(
     rates: SuccessRates, payment: Payment, account_id: str, terms: AcquirerTerms, expected: Mapping[str, int]
 ) -> routing.Candidate:
@@ -111,6 +121,7 @@ def _make_candidate(
         weight=terms.weight,
         cost_fixed=terms.cost_fixed,
         cost_rate=terms.cost_rate,
+        obstacle="" if _takes_brand(terms, payment.brand) else "its protocol does not know the brand",
         tries=tries,
         approvals=approvals,
     )

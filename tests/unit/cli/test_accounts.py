@@ -109,7 +109,7 @@ def test_a_secret_belongs_to_its_account(tmp_path: Path, entity_id: str, account
 # ---- routes ----
 
 
-async def _store_payments(folder: Path, entity_id: str, account_id: str) -> None:
+async def _store_payments(folder: Path, entity_id: str, account_id: str, brand: str = "VISA") -> None:
     """Stores 100 charges of the first account, of which it declined 40, and 100 of the second, which declined 10."""
     keyring = load_keyring(folder / "keys.json")
     database = await open_database(f"sqlite:///{folder}/tollgate.db")
@@ -123,7 +123,7 @@ async def _store_payments(folder: Path, entity_id: str, account_id: str) -> None
             payment_type="DB",
             state=State.STARTED,
             money=ORDER.money,
-            brand="VISA",
+            brand=brand,
             method="CC",
             descriptor="Shop",
             short_id="1234.5678.9012",
@@ -176,6 +176,26 @@ def test_a_proposal_is_tried_against_the_last_payments(tmp_path: Path, entity_id
     assert f"cost 5.00, expected {(count + 50) / 10:.2f} (+{count / 10:.2f})" in sums
     # The same file has the same result, and nothing was changed.
     assert run(tmp_path, "route", "try", str(proposal), "--last", "100").stdout.splitlines() == [moved, sums]
+
+
+def test_a_proposal_sends_nothing_to_an_account_that_cannot_take_it(
+    tmp_path: Path, entity_id: str, account_id: str
+) -> None:
+    """The second account speaks a protocol for cards alone."""
+    asyncio.run(_store_payments(tmp_path, entity_id, account_id, "PAYPAL"))
+    proposal, moved = tmp_path / "proposal.toml", []
+    for accounts in ((entity_id, account_id), (account_id,)):
+        rows = [
+            f'[[accounts]]\nid = "{each}"\ncost_fixed = {len(accounts) - place}' for place, each in enumerate(accounts)
+        ]
+        proposal.write_text("\n".join([f'channel = "{entity_id}"\nstrategy = "cost"', *rows]))
+        moved.append(run(tmp_path, "route", "try", str(proposal), "--last", "100").stdout.splitlines())
+
+    assert moved[0][0] == f"{account_id} -> {entity_id}  50 payments"
+    assert [lines[-1].split(";")[0] for lines in moved] == [
+        "EUR: 100 payments, 50 elsewhere",
+        "EUR: 100 payments, 0 elsewhere",
+    ]
 
 
 @pytest.mark.parametrize(
