@@ -53,8 +53,12 @@ def choose_token_vault(app: App, channel: Channel, test_mode: TestMode | None) -
     if not app.may_handle(test_mode):
         return None
     address = find_address(test_mode, terms.test_url, terms.live_url)
-    wire = app.find_wire(address) if address else find_stand_in(app, channel, test_mode)
-    return None if wire is None else TokenVault(wire, terms)
+    if address:
+        return TokenVault(app.find_wire(address), terms)
+    stand_in = find_stand_in(app, channel, test_mode)
+    # Any account of the channel may get the payment, and none that is real shall get a simulated token.
+    has_real = any(find_stand_in(app, view, test_mode) is None for view in app.merchants.list_accounts(channel))
+    return None if stand_in is None or has_real else TokenVault(stand_in, terms)
 
 
 def wants_token(app: App, subject: Registration | Payment) -> bool:

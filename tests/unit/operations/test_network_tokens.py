@@ -8,10 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors.exchange import AcquirerAccount
+from tollgate.operations import acquirer_accounts
 from tollgate.operations.network_tokens import choose_token_vault, wants_token
 from tollgate.payments.merchants import TokenTerms
 from tollgate.payments.order import TestMode
 from tollgate.payments.registration import Registration, RegistrationState
+from tollgate.store import merchants
 from tollgate.values import ChannelId, RegistrationId
 from tollgate.wire import Wire
 from unit.app_fixture import CHANNEL, ScriptedWire, open_app
@@ -99,4 +101,20 @@ async def test_a_channel_without_a_vault_wants_none(tmp_path: Path) -> None:
     app.merchants.fill([replace(channel, token_terms=TERMS)], [])
 
     assert wants_token(app, make_registration("VISA", TestMode.EXTERNAL))
+    await app.database.close()
+
+
+async def test_a_simulated_token_is_made_for_none_of_several_accounts(tmp_path: Path) -> None:
+    """Any of the accounts may get the payment, and one of them is a real test system."""
+    app = await open_app(tmp_path, ScriptedWire())
+    await merchants.update_channel(app.database, replace(CHANNEL, uses_network_tokens=True))
+    await app.merchants.refresh(app.database)
+    channel = app.merchants.get_channel(CHANNEL.id)
+    assert choose_token_vault(app, channel, TestMode.EXTERNAL) is not None
+
+    await acquirer_accounts.add_account(app, channel, {"name": "second", "test_url": "https://second.example"})
+
+    channel = app.merchants.get_channel(CHANNEL.id)
+    assert choose_token_vault(app, channel, TestMode.EXTERNAL) is None
+    assert choose_token_vault(app, channel, TestMode.INTERNAL) is not None
     await app.database.close()
