@@ -15,6 +15,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.cli.acquirers import put_secret
 from tollgate.cli.program import STORE_FLAGS, program, record, with_app, with_settings, with_store
 from tollgate.config import Settings
+from tollgate.contract.channels import hide_login
 from tollgate.contract.route_proposals import read_proposal
 from tollgate.flows import route_trials
 from tollgate.operations import acquirer_accounts
@@ -76,11 +77,10 @@ def add_account(entity_id: str, name: str, **flags: Any) -> None:
         channel = app.merchants.find_channel(entity_id)
         if channel is None:
             sys.exit(f"tollgate: no channel {entity_id}")
-        told = {"name": name, **sent}
-        await record(
-            app.database, app.keyring, AuditAction.ACQUIRER_ACCOUNT_ADDED, channel.id, channel.merchant_id, **told
-        )
-        return (await acquirer_accounts.add_account(app, channel, told)).id
+        told = {each: hide_login(text) for each, text in sent.items()}
+        action = AuditAction.ACQUIRER_ACCOUNT_ADDED
+        await record(app.database, app.keyring, action, channel.id, channel.merchant_id, name=name, **told)
+        return (await acquirer_accounts.add_account(app, channel, {"name": name, **sent})).id
 
     click.echo(with_app(store, add))
 

@@ -9,7 +9,7 @@ from tollgate.catalog.audit_actions import AuditAction
 from tollgate.cli.channel_terms import merge_flags, refuse_unsafe_addresses, with_channel_flags
 from tollgate.cli.program import STORE_FLAGS, program, record, with_settings, with_store
 from tollgate.config import Settings
-from tollgate.contract.channels import render_channel_value
+from tollgate.contract.channels import hide_login, render_channel_value
 from tollgate.operations import acquirer_accounts
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.store import merchants
@@ -68,7 +68,7 @@ def _split_flags(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _show(changes: dict[str, Any]) -> dict[str, str]:
-    return {name: render_channel_value(value) for name, value in changes.items()}
+    return {name: hide_login(render_channel_value(value)) for name, value in changes.items()}
 
 
 @channel.command("add")

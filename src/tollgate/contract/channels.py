@@ -24,6 +24,7 @@ _TCP = re.compile(r"(tls|tcp)://[^\s/?#@]+:[0-9]{1,5}")
 _IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}(?::[1-9][0-9]{0,4})?")
 _DOMAINS_MAX = 200
+HIDDEN_LOGIN = "//***@"
 _SWITCHES = {"true": True, "false": False}
 
 
@@ -178,6 +179,11 @@ def list_unfit_addresses(channel: Channel) -> Iterator[tuple[ChannelFlag, str]]:
         address = get_channel_value(channel, flag)
         if flag.form is Form.ACQUIRER_ADDRESS and address and not address.startswith(tuple(f"{s}://" for s in schemes)):
             yield flag, f"the protocol {connector.value} has addresses that begin with {' or '.join(schemes)}://"
+
+
+def hide_login(text: str) -> str:
+    """Hides the user and the password of an address, which nobody needs to see again."""
+    return re.sub("//[^/?#]*@", HIDDEN_LOGIN, text)
 
 
 def merge_flags(channel: Channel, changes: Mapping[str, Any]) -> Channel:

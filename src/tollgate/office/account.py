@@ -3,12 +3,11 @@
 What a setting may be is decided in `contract`, and each has its explanation there.
 """
 
-import re
 from collections.abc import Mapping
 
 from tollgate.catalog import audit_actions, permissions
 from tollgate.catalog.connectors import ACQUIRER_CONNECTORS
-from tollgate.contract.channels import get_channel_value, render_channel_value
+from tollgate.contract.channels import HIDDEN_LOGIN, get_channel_value, hide_login, render_channel_value
 from tollgate.flows import channels, sign_in
 from tollgate.office import approvals, visits
 from tollgate.operations import acquirer_accounts
@@ -27,7 +26,6 @@ _GROUPS = {
     "three_ds": "3-D Secure",
     "token_terms": "Network tokens",
 }
-_HIDDEN = "//***@"
 _SPELLINGS = {
     "3ds": "3-D Secure",
     "bic": "BIC",
@@ -133,7 +131,7 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
         channel, {name: value for name, value in sent.items() if value != shown.get(name)}
     )
     for name, value in changes.items():
-        if _HIDDEN in value:
+        if HIDDEN_LOGIN in value:
             raise visits.refuse_field(name, "write the user and password of the address again, they are not shown")
     back = f"{visit.base}/account/channels/{channel.id}"
     if not changes:
@@ -156,11 +154,6 @@ async def submit_channel_changes(visit: visits.Visit) -> Reply:
         f"'{channel.name}'",
         channel_id=channel.id,
     )
-
-
-def hide_login(text: str) -> str:
-    """Hides the user and the password of an address, which nobody needs to see again."""
-    return re.sub("//[^/?#]*@", _HIDDEN, text)
 
 
 @approvals.declare_action("change channel", permissions.ApprovalKind.ROUTING, permissions.Permission.MANAGE_CHANNELS)

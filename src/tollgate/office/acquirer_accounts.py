@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from tollgate.catalog import audit_actions, permissions
-from tollgate.contract.channels import get_channel_value, render_channel_value
+from tollgate.contract.channels import get_channel_value, hide_login, render_channel_value
 from tollgate.flows import channels, sign_in
 from tollgate.office import account, approvals, form_keys, visits
 from tollgate.operations import acquirer_accounts
@@ -53,7 +53,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def addresses(self) -> dict[str, str]:
         found = {"test": self.view.test_url, "live": self.view.live_url}
-        return {name: account.hide_login(address) for name, address in found.items() if address}
+        return {name: hide_login(address) for name, address in found.items() if address}
 
     @property
     def mark(self) -> str:
@@ -151,7 +151,7 @@ async def submit_choice(visit: visits.Visit) -> Reply:
 
 def _describe(changes: Mapping[str, str]) -> str:
     """Says what is changed, because a second person knows no more about it."""
-    return f"set {', '.join(f'{name} to {account.hide_login(text)}' for name, text in changes.items())}"
+    return f"set {', '.join(f'{name} to {hide_login(text)}' for name, text in changes.items())}"
 
 
 def _get_channel_path(visit: visits.Visit, channel_id: str) -> str:
@@ -199,7 +199,7 @@ async def add_account(visit: visits.Visit, fields: Mapping[str, str]) -> str:
     if any(each.id == account_id for each in visit.app.merchants.list_further_accounts(channel.id)):
         return "The acquirer account had been added before."
     sent = {name: text for name, text in fields.items() if name not in ("channel", "key")}
-    told = {name: account.hide_login(text) for name, text in sent.items()}
+    told = {name: hide_login(text) for name, text in sent.items()}
     await visit.record(audit_actions.AuditAction.ACQUIRER_ACCOUNT_ADDED, account_id, channel=channel.id, **told)
     app = form_keys.make_app(visit, add_account.name, fields["key"])
     added = await acquirer_accounts.add_account(app, channel, sent)

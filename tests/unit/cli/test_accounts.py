@@ -15,9 +15,12 @@ from tollgate.operations.signing import make_signature
 from tollgate.payments.completion import complete
 from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.payments.routing import Considered
+from tollgate.payments.users import AuditEntry
+from tollgate.store.audit_log import ENTRIES
 from tollgate.store.merchants import list_accounts
 from tollgate.store.opening import open_database
 from tollgate.store.payments import complete_payment, start_payment
+from tollgate.store.statements import Statement
 from tollgate.values import SECOND, ChannelId, MerchantId, PaymentId
 from tollgate.vault.keyring import load_keyring
 from unit.app_fixture import NOW, ORDER
@@ -69,6 +72,24 @@ def test_the_address_of_an_account_is_no_flag_of_set(tmp_path: Path, account_id:
 
     assert done.exit_code == 2
     assert "No such option" in done.output
+
+
+def test_the_audit_log_has_no_password_of_an_address(tmp_path: Path, entity_id: str) -> None:
+    flags = ("--test-url", "https://shop:pass@acquirer.example")
+    assert run(tmp_path, "account", "add", entity_id, "Second", *flags).exit_code == 0
+    assert run(tmp_path, "channel", "set", entity_id, *flags).exit_code == 0
+
+    told = [entry.details.get("test_url") for entry in asyncio.run(_list_entries(tmp_path))]
+
+    assert [each for each in told if each] == ["https://***@acquirer.example"] * 2
+
+
+async def _list_entries(folder: Path) -> list[AuditEntry]:
+    database = await open_database(f"sqlite:///{folder}/tollgate.db")
+    try:
+        return await ENTRIES.fetch(database, Statement(ENTRIES.select()), {})
+    finally:
+        await database.close()
 
 
 @pytest.mark.parametrize(
