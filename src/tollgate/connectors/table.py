@@ -61,3 +61,8 @@ _OWN: Mapping[Protocol, Connector] = {
 def get_connector(brand: str) -> Connector:
     """Returns the connector that a brand has by itself, on a channel that has chosen no other."""
     return _OWN[BRANDS[brand].protocol]
+
+
+def takes_brand(chosen: ConnectorName, brand: str) -> bool:
+    """Tells whether an account with this connector takes a brand; by our own protocol each has its connector."""
+    return chosen is ConnectorName.JSON or BRANDS[brand].protocol in CONNECTORS[chosen].protocols

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from tollgate.catalog.brands import BRANDS
-from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.result_rows.row import Origin
 from tollgate.catalog.results import CAUSES
-from tollgate.connectors.table import CONNECTORS
+from tollgate.connectors.table import takes_brand
 from tollgate.operations.success_rates import SuccessRates, list_buckets
 from tollgate.payments import routing
 from tollgate.payments.merchants import AcquirerTerms, RoutingTerms
@@ -102,12 +100,6 @@ def try_routing(
     return Trial(sums, moves)
 
 
-def _takes_brand(terms: AcquirerTerms, brand: str) -> bool:
-    """Tells whether the protocol of an account knows a brand; for our own one each brand has its connector."""
-    connector = terms.connector
-    return connector is ConnectorName.JSON or BRANDS[brand].protocol in CONNECTORS[connector].protocols
-
-
 def _make_candidate(
     rates: SuccessRates, payment: Payment, account_id: str, terms: AcquirerTerms, expected: Mapping[str, int]
 ) -> routing.Candidate:
@@ -121,7 +113,7 @@ def _make_candidate(
         weight=terms.weight,
         cost_fixed=terms.cost_fixed,
         cost_rate=terms.cost_rate,
-        obstacle="" if _takes_brand(terms, payment.brand) else "its protocol does not know the brand",
+        obstacle="" if takes_brand(terms.connector, payment.brand) else "its protocol does not know the brand",
         tries=tries,
         approvals=approvals,
     )
