@@ -25,7 +25,7 @@ from tollgate.store import risk_lists
 from tollgate.store.database import Database, Unavailable
 from tollgate.store.payments import find_payment
 from tollgate.store.schema import risk_sightings
-from tollgate.store.statements import Statement
+from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, HOUR, MINUTE, SECOND, Money, PaymentId, Refusal, make_id
 from tollgate.workers import sightings as workers
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, furnish_app
@@ -239,11 +239,41 @@ async def test_the_sightings_of_an_erased_person_are_gone(app: App) -> None:
     kept = await pay_once(app, echo={"customer.email": "joe@example.com"})
     await workers.write_noted(app)
 
+    await erase_jane(app)
+
+    assert {row[3] for row in await app.database.fetch(ALL, {})} == {kept.id}
+
+
+async def erase_jane(app: App) -> None:
     begun = await erase_person.begin_erasure(app, MERCHANT.id, SearchKind.EMAIL, "jane@example.com")
     found = await erase_person.finish_erasure(app, begun, ACTOR)
     await erase_person.finish_erasure(app, await erase_person.confirm_erasure(app, found, ACTOR), ACTOR)
 
-    assert {row[3] for row in await app.database.fetch(ALL, {})} == {kept.id}
+
+async def test_a_total_loses_the_payments_of_an_erased_person(app: App) -> None:
+    app.merchants.fill_risk([at_most(2, Attribute.CHANNEL)])
+    assert await pay_codes(app, 2) == [APPROVED] * 2
+    await workers.write_noted(app)
+    move_clock(app, NOW + MINUTE)
+    assert await pay_codes(app, 1) == ["800.120.200"]
+    await workers.write_noted(app)
+    await erase_jane(app)
+    await app.sightings.follow(app.database)
+
+    assert await pay_codes(app, 1, echo={}) == [APPROVED]
+
+
+async def test_only_what_others_may_have_added_up_already_is_told_as_late(app: App) -> None:
+    """A file has no other process, so nothing is late there."""
+    app.merchants.fill_risk([at_most(9)])
+    await pay_once(app)
+    await workers.write_noted(app)
+    assert await store.count_past_changes(app.database) == 0
+    await pay_once(app)
+    move_clock(app, NOW + MINUTE)
+    await workers.write_noted(app)
+
+    assert await store.count_past_changes(app.database) == (app.database.dialect is Dialect.POSTGRESQL)
 
 
 # ---- rules and lists ----

@@ -51,6 +51,7 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
             if rows:
                 await store.write_sightings(app.database, rows)
         await registration_history.write_sightings(app, merchant_id, due, begin, end)
+        await store.note_past_change(app.database)
         covered |= {attribute: msgspec.structs.replace(covered[attribute], since=begin) for attribute in due}
     if covered != known:
         await _save(app, merchant_id, stored, covered)

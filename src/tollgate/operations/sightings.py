@@ -20,8 +20,8 @@ from tollgate.values import SECOND, Instant, MerchantId
 
 _Found = Mapping[bytes, Sequence[Sighting]]
 
-_UNSETTLED: Instant = 3 * SECOND
-"""Other processes write their sightings within this time, so sums of older ones do not change any more."""
+UNSETTLED: Instant = 3 * SECOND
+"""Other processes write their sightings within this time, and tell it if they write older ones."""
 
 _NEVER: Instant = 1 << 62
 _VALUES_MAX = 20_000
@@ -80,6 +80,7 @@ class Sightings:
         """It grows when something else than this changed the sightings in the store."""
         self._own_changes = 0
         self._other_changes = -1
+        self._past_changes = -1
         self._rows = 0
         """The number of sightings that are held."""
         self._known: KnownValues | None = None
@@ -196,12 +197,20 @@ class Sightings:
     # ---- reading ----
 
     async def follow(self, database: Database) -> None:
-        """Looks whether other processes changed the sightings; what is held is then read again."""
+        """Looks whether other processes changed the sightings; what is held is then read again.
+
+        Sums begin anew only if old sightings were changed, because the new ones are added anyway.
+        """
         others = await store.count_changes(database) - self._own_changes
-        if others != self._other_changes:
-            self._other_changes = others
-            self._edition += 1
-            self._known = None
+        if others == self._other_changes:
+            return
+        past = await store.count_past_changes(database)
+        if past != self._past_changes:
+            self._past_changes = past
+            self._sums.clear()
+        self._other_changes = others
+        self._edition += 1
+        self._known = None
 
     async def learn_values(self, database: Database) -> None:
         """Reads which values are in the store, where no other process adds to them."""
@@ -295,14 +304,14 @@ class Sightings:
     ) -> dict[str, Velocity]:
         """Adds up the sightings of a value that very many payments share. Only what changed since is read again."""
         own = self._list_unwritten(key)
-        settled = max(begin, min(end - _UNSETTLED, own[0].at) if own else end - _UNSETTLED)
+        settled = max(begin, min(end - UNSETTLED, own[0].at) if own else end - UNSETTLED)
         known = self._sums.get((key, window_s))
         if known is None or known.upto < begin:
             known = self._sums[key, window_s] = _Sum(begin)
         async with known.lock:
             if known.begin > begin or known.upto > settled:
                 # Another payment, which came later, was faster.
-                known, settled = _Sum(begin), max(begin, end - 2 * _UNSETTLED)
+                known = _Sum(begin)
             looks = [Look(merchant_id, key, known.begin, begin), Look(merchant_id, key, known.upto, settled)]
             left, come = await store.read_totals(database, looks)
             known.add(left, -1)

@@ -62,6 +62,7 @@ SETTINGS = (
     SettingRow(merchants.MERCHANTS_VERSION, False, "processes notice a load by its growth"),
     SettingRow(search_index.REMOVALS, False, "the index worker notices a load by its growth"),
     SettingRow(risk.CHANGES, False, "processes notice a load by its growth"),
+    SettingRow(risk.PAST_CHANGES, False, "processes notice a load by its growth"),
     SettingRow(f"sealed/{OFFICE_PASSWORD}", False, "a snapshot changes nobody's access"),
     SettingRow("users_revision", False, "a snapshot changes nobody's access"),
     SettingRow("webhook_secrets_unseen.", False, "a secret that was shown once is not shown again"),
@@ -130,7 +131,7 @@ def list_final_writes() -> list[statements.Write]:
         *_FREE,
         *search_index.count_all_removals_writes(),
         *opening.add_to_setting_writes(merchants.MERCHANTS_VERSION, 1),
-        *risk.count_change_writes(),
+        *risk.count_past_change_writes(),
     ]
 
 

@@ -97,6 +97,8 @@ READ_MAX = 5_000
 
 CHANGES = "sighting_changes"
 """The setting that counts how often sightings were written or erased: processes hold some in memory."""
+PAST_CHANGES = "sighting_past_changes"
+"""The setting that counts how often that was done to old sightings, of which processes hold the sums."""
 
 _places = [f"{name}_{place}" for place in range(ROWS_AT_ONCE) for name in SIGHTINGS.names]
 _insert_sightings = Statement(
@@ -137,9 +139,23 @@ def count_change_writes() -> list[Write]:
     return opening.add_to_setting_writes(CHANGES, 1)
 
 
+def count_past_change_writes() -> list[Write]:
+    """Counts a change to sightings that processes may have added up already."""
+    return [*count_change_writes(), *opening.add_to_setting_writes(PAST_CHANGES, 1)]
+
+
 async def count_changes(db: Database) -> int:
     """Returns how often sightings were written or erased."""
     return int(await opening.get_setting(db, CHANGES, "0"))
+
+
+async def count_past_changes(db: Database) -> int:
+    """Returns how often sightings were written or erased that processes may have added up already."""
+    return int(await opening.get_setting(db, PAST_CHANGES, "0"))
+
+
+async def note_past_change(db: Database) -> None:
+    await db.write(count_past_change_writes(), label="risk sightings")
 
 
 async def write_sightings(db: Database, rows: Iterable[SightingRow]) -> None:

@@ -10,13 +10,14 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sighting_history import write_history
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
+from tollgate.operations.sightings import UNSETTLED
 from tollgate.payments.merchants import Channel
 from tollgate.store import registrations
 from tollgate.store import risk as store
 from tollgate.store.database import StoreFault
 from tollgate.store.hot import Row
 from tollgate.store.statements import Dialect
-from tollgate.values import HOUR, SECOND, MerchantId
+from tollgate.values import HOUR, SECOND, Instant, MerchantId
 from tollgate.workers.deliveries import Pressure
 from tollgate.workers.loop import run_guarded
 
@@ -49,6 +50,7 @@ async def keep_sightings(app: App) -> int:
 async def write_noted(app: App) -> None:
     """Writes what is noted; what cannot be written stays for the next time."""
     while rows := sorted(app.sightings.take(_SORTED_AT_ONCE), key=store.get_place):
+        is_late = _is_late(app, min(row.at for row in rows))
         for start in range(0, len(rows), LIMITS.sightings_batch):
             some = rows[start : start + LIMITS.sightings_batch]
             try:
@@ -57,6 +59,13 @@ async def write_noted(app: App) -> None:
                 app.sightings.put_back(rows[start:])
                 raise
             app.sightings.forget(some)
+        if is_late:
+            await store.note_past_change(app.database)
+
+
+def _is_late(app: App, oldest: Instant) -> bool:
+    """Tells whether another process may have added up without it; a file has no other."""
+    return app.database.dialect is Dialect.POSTGRESQL and oldest < app.clock.now() - UNSETTLED
 
 
 async def derive_recent(app: App) -> None:
@@ -78,6 +87,8 @@ async def derive_recent(app: App) -> None:
                 newest - LIMITS.sightings_gap,
                 newest + 1,
             )
+    if any(app.merchants.get_counted(merchant.id) for merchant in app.merchants.list_merchants()):
+        await store.note_past_change(app.database)
 
 
 async def _derive_of_channel(app: App, channel: Channel) -> None:

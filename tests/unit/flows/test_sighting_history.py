@@ -53,6 +53,8 @@ async def catch_up(app: App) -> int:
     while await write_history(app, MERCHANT.id):
         wait(app, LIMITS.sightings_settled_after)
         days += 1
+    # A worker of every process looks for changes all the time.
+    await app.sightings.follow(app.database)
     return days
 
 
@@ -88,6 +90,29 @@ def test_a_rule_with_a_longer_window_gets_what_the_shorter_one_did_not_need(tmp_
         await catch_up(app)
         wait(app, HOUR)
         assert (await buy(app)).result_code == "800.120.101"
+        await app.database.close()
+
+    asyncio.run(run())
+
+
+def test_a_total_that_was_added_up_before_counts_what_is_derived_and_loses_it_with_its_window(tmp_path: Path) -> None:
+    async def run() -> None:
+        app = await open_app(tmp_path, ScriptedWire())
+        for _ in range(3):
+            await buy(app)
+            wait(app, HOUR)
+        await add(app, {**TWICE, "attribute": "channel", "window": "1d", "count": "3"})
+        assert (await buy(app)).risk is None
+        await write_noted(app)
+        await catch_up(app)
+        assert (await buy(app)).result_code == "800.120.200"
+        await write_noted(app)
+        wait(app, DAY + HOUR)
+        codes = []
+        for _ in range(4):
+            codes.append((await buy(app)).result_code)
+            wait(app, 1)
+        assert codes == ["000.100.110"] * 3 + ["800.120.200"]
         await app.database.close()
 
     asyncio.run(run())
