@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from tollgate.operations.sightings import Sightings
 from tollgate.payments.erasure import SearchKind
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.payments.risk import ListName, RiskOutcome, Rule, RuleMode, Terms
+from tollgate.payments.velocities import Sighting
 from tollgate.store import risk as store
 from tollgate.store import risk_lists
 from tollgate.store.database import Database, Unavailable
@@ -130,6 +132,29 @@ async def test_a_longer_window_counts_payments_that_a_shorter_one_had_let_go(app
     assert await pay_codes(app, 1) == [APPROVED]
 
     app.merchants.fill_risk([at_most(2, window_s=3 * HOUR_S)])
+    assert await pay_codes(app, 1) == [TOO_MANY]
+
+
+async def test_a_payment_that_is_made_and_written_during_a_read_is_not_forgotten(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.merchants.fill_risk([at_most(2)])
+    read = store.read_sightings
+
+    async def read_slowly(db: Database, looks: Sequence[store.Look]) -> dict[bytes, list[Sighting]]:
+        found = await read(db, looks)
+        if not others:
+            others.append(store.SightingRow(MERCHANT.id, looks[0].key, NOW + 1, "another", 100, "EUR"))
+            app.sightings.note("another", others)
+            app.sightings.settle("another", is_written=True)
+            await workers.write_noted(app)
+        return found
+
+    others: list[store.SightingRow] = []
+    monkeypatch.setattr(store, "read_sightings", read_slowly)
+    assert await pay_codes(app, 1) == [APPROVED]
+    move_clock(app, NOW + SECOND)
+
     assert await pay_codes(app, 1) == [TOO_MANY]
 
 

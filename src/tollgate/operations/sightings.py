@@ -262,8 +262,8 @@ class Sightings:
 
     async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[_Held]) -> None:
         edition = self._edition
-        # What is written meanwhile may be missing in what is read, so it is remembered which were not written.
-        own = [{row.payment_id for row in held.rows if row.payment_id in self._unwritten} for held in some]
+        # What is written meanwhile may be missing in what is read, so only what was written before is replaced by it.
+        before = [{row.payment_id for row in held.rows if row.payment_id not in self._unwritten} for held in some]
         for held in some:
             held.readers += 1
         try:
@@ -271,8 +271,8 @@ class Sightings:
         finally:
             for held in some:
                 held.readers -= 1
-        for look, held, unwritten in zip(looks, some, own, strict=True):
-            kept = [row for row in held.rows if row.payment_id in unwritten or row.payment_id in self._unwritten]
+        for look, held, written in zip(looks, some, before, strict=True):
+            kept = [row for row in held.rows if row.payment_id not in written]
             if look.key in stored or len(kept) < len(held.rows):
                 rows = {row.payment_id: row for row in (*stored.get(look.key, ()), *kept)}
                 self._rows += len(rows) - len(held.rows)
