@@ -30,12 +30,16 @@ class RuleMode(StrEnum):
     OFF = "off"
 
 
+LISTED = 0
+"""The version that an entry of a list has in place of a rule's."""
+
+
 class Hit(msgspec.Struct, frozen=True, array_like=True):
-    """A rule that was hit, in the version that counted then; or an entry of the block list."""
+    """A rule that was hit, in the version that counted then, or an entry of a list that named the payment."""
 
     rule_id: str
     version: int
-    """It is 0 for an entry."""
+    """`LISTED` for an entry."""
     outcome: RiskOutcome
     points: int = 0
     is_shadow: bool = False
@@ -43,7 +47,7 @@ class Hit(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def is_entry(self) -> bool:
-        return self.version == 0
+        return self.version == LISTED
 
 
 class RiskFinding(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,6 +63,11 @@ class RiskFinding(msgspec.Struct, frozen=True, omit_defaults=True):
     """The result code with which the review was opened; empty before somebody decided it."""
     decided_at: Instant | None = None
     """The time of that decision."""
+
+    @property
+    def is_allowed(self) -> bool:
+        """Tells whether a value was on the allow list, so that no rule may decide."""
+        return any(hit.is_entry and hit.outcome is RiskOutcome.ACCEPT for hit in self.hits)
 
 
 class Terms(msgspec.Struct, frozen=True, omit_defaults=True):

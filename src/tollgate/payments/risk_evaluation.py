@@ -7,6 +7,7 @@ import msgspec
 
 from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, REGISTERING, TOTALS, Attribute
 from tollgate.payments.risk import (
+    LISTED,
     SEVERITY,
     Entry,
     Facts,
@@ -191,7 +192,7 @@ def evaluate(rules: CompiledRules, facts: Facts, velocities: Velocities) -> Risk
     A value on the block list refuses whatever the rules say; one on the allow list lets none of them decide.
     """
     blocked = _find_entry(rules.block, facts)
-    is_allowed = blocked is None and _find_entry(rules.allow, facts) is not None
+    allowed = None if blocked else _find_entry(rules.allow, facts)
     hit: list[Rule] = []
     for watched in rules.groups:
         if watched.attribute in facts.values and not _is_quiet(watched, facts, velocities):
@@ -199,10 +200,13 @@ def evaluate(rules: CompiledRules, facts: Facts, velocities: Velocities) -> Risk
     if (alike := rules.amounts.get(facts.money.currency)) is not None:
         hit += alike.list_exceeded(facts.money.hundredths)
     hit += [rule for rule in rules.plain if _PLAIN[rule.kind](rule.terms, facts)]
-    finding = _conclude(rules, RiskFinding(), hit, is_allowed=is_allowed)
+    finding = _conclude(rules, RiskFinding(), hit, is_allowed=allowed is not None)
+    if allowed is not None:
+        # It is noted, because it counts for the acquirer's answers too.
+        return msgspec.structs.replace(finding, hits=(Hit(allowed.id, LISTED, RiskOutcome.ACCEPT), *finding.hits))
     if blocked is None:
         return finding
-    refusal = Hit(blocked.id, 0, RiskOutcome.REFUSE, 0)
+    refusal = Hit(blocked.id, LISTED, RiskOutcome.REFUSE)
     code = BLOCK_CODES[blocked.attribute]
     return msgspec.structs.replace(finding, outcome=RiskOutcome.REFUSE, code=code, hits=(refusal, *finding.hits))
 
@@ -211,7 +215,8 @@ def evaluate_answers(rules: CompiledRules, before: RiskFinding | None, avs: str,
     """Judges an approval by the acquirer's answers; returns the finding of both moments, or None if none was hit."""
     answered = {"avs": avs, "cvv": cvv}
     hit = [rule for rule in rules.answers if answered[rule.kind] and answered[rule.kind] in rule.terms.answers]
-    return _conclude(rules, before or RiskFinding(), hit) if hit else before
+    found = before or RiskFinding()
+    return _conclude(rules, found, hit, is_allowed=found.is_allowed) if hit else before
 
 
 def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) -> Entry | None:

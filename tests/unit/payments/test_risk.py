@@ -196,8 +196,22 @@ def test_the_block_list_comes_before_the_allow_list_and_that_before_the_rules() 
     freed = evaluate(rules, make_facts(is_proxy=True, listed=allowed), NOTHING_SEEN)
     blocked = evaluate(rules, make_facts(is_proxy=True, listed=(*allowed, (Attribute.CARD, CARD))), NOTHING_SEEN)
 
-    assert (freed.outcome, freed.score, [hit.is_shadow for hit in freed.hits]) == (RiskOutcome.ACCEPT, 0, [True])
+    assert (freed.outcome, freed.score, [hit.is_shadow for hit in freed.hits]) == (RiskOutcome.ACCEPT, 0, [False, True])
     assert (blocked.outcome, blocked.code) == (RiskOutcome.REFUSE, "800.300.101")
+
+
+def test_a_value_on_the_allow_list_lets_no_answer_of_the_acquirer_decide_either() -> None:
+    rules = compile_rules(
+        [make_rule("avs", answers=("N",), points=50), make_rule("score", score=50)],
+        [make_entry(ListName.ALLOW, EMAIL, Attribute.EMAIL)],
+    )
+    before = evaluate(rules, make_facts(listed=((Attribute.EMAIL, EMAIL),)), NOTHING_SEEN)
+
+    after = evaluate_answers(rules, before, "N", "")
+
+    assert after is not None
+    assert (after.outcome, after.score) == (RiskOutcome.ACCEPT, 0)
+    assert [(hit.rule_id.split("-")[0], hit.is_shadow) for hit in after.hits] == [("allow b'email'", False), ("avs", True)]
 
 
 def test_answers_of_the_acquirer_add_to_what_was_found_before() -> None:
