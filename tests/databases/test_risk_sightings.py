@@ -15,7 +15,7 @@ from tollgate.catalog.risk_rows import RISK_KINDS, Attribute
 from tollgate.cli.erasing import ACTOR
 from tollgate.flows import erase_person
 from tollgate.flows.pay import pay
-from tollgate.operations import risk_rules
+from tollgate.operations import geography, risk_rules
 from tollgate.operations.app import App, Call
 from tollgate.operations.sightings import Sightings
 from tollgate.payments.erasure import SearchKind
@@ -156,6 +156,21 @@ async def test_a_payment_that_is_made_and_written_during_a_read_is_not_forgotten
     move_clock(app, NOW + SECOND)
 
     assert await pay_codes(app, 1) == [TOO_MANY]
+
+
+async def test_a_payment_is_judged_by_the_rules_that_counted_when_it_came(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules may change while the country of an address is looked up."""
+    proxy = msgspec.structs.replace(at_most(0), id=make_id(), kind="proxy", terms=Terms(), mode=RuleMode.SHADOW)
+    app.merchants.fill_risk([at_most(0), proxy])
+
+    async def find_place(app: App, ip: str | None) -> None:
+        app.merchants.fill_risk([])
+
+    monkeypatch.setattr(geography, "find_ip_place", find_place)
+
+    assert await pay_codes(app, 2) == [TOO_MANY, APPROVED]
 
 
 async def test_a_request_that_started_no_payment_does_not_count(app: App) -> None:

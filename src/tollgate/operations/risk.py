@@ -96,18 +96,18 @@ async def evaluate_order(
         merchant_transaction_id=order.merchant_transaction_id,
         echo=order.echo,
     )
-    return await _evaluate(app, rules, subject, read_person(subject.echo, subject.card), counted.keys())
+    return await _evaluate(app, rules, subject, read_person(subject.echo, subject.card), counted)
 
 
 async def _evaluate(
-    app: App, rules: CompiledRules, subject: Subject, person: Person, counted: Set[Attribute]
+    app: App, rules: CompiledRules, subject: Subject, person: Person, counted: Mapping[Attribute, int]
 ) -> Judgement:
-    values, others = make_values(app, subject, person, rules.attributes | rules.listed | counted)
+    values, others = make_values(app, subject, person, rules.attributes | rules.listed | counted.keys())
     # Nothing is awaited between the choice of the time and this, so that whoever comes later counts it.
-    app.sightings.note(subject.payment_id, make_rows(subject, values, others, counted))
+    app.sightings.note(subject.payment_id, make_rows(subject, values, others, counted.keys()))
     try:
         facts = await make_facts(app, rules, subject, person, values, others)
-        finding = evaluate(rules, facts, await read_velocities(app, rules, facts, subject.merchant_id))
+        finding = evaluate(rules, facts, await read_velocities(app, rules, facts, subject.merchant_id, counted))
     except BaseException:
         app.sightings.settle(subject.payment_id, is_written=False)
         raise
@@ -120,7 +120,8 @@ async def evaluate_registration(
     """Judges an account that is registered without a payment: by the lists, and by the rules that count registrations
     and what came with a card. It counts for others as a payment does."""
     rules = app.merchants.get_risk_rules(channel).registering
-    counted = app.merchants.get_counted(channel.merchant_id).keys() & REGISTERING
+    windows_s = app.merchants.get_counted(channel.merchant_id)
+    counted = {each: windows_s[each] for each in windows_s.keys() & REGISTERING}
     now = app.clock.now()
     if rules is None or (rules.is_idle and not counted):
         return Judgement(now)
@@ -244,10 +245,14 @@ async def make_facts(
     )
 
 
-async def read_velocities(app: App, rules: CompiledRules, facts: Facts, merchant_id: MerchantId) -> Velocities:
-    """Reads the earlier payments that the rules of a channel count, in one statement for all values."""
-    # Channels have windows of their own, and the sightings of a value are held for all of them.
-    counted, at, values = app.merchants.get_counted(merchant_id), facts.at, facts.values
+async def read_velocities(
+    app: App, rules: CompiledRules, facts: Facts, merchant_id: MerchantId, counted: Mapping[Attribute, int]
+) -> Velocities:
+    """Reads the earlier payments that the rules of a channel count, in one statement for all values.
+
+    counted: the windows of the rules of all channels; the sightings of a value are held for all of them.
+    """
+    at, values = facts.at, facts.values
     wanted = [each for each in rules.windows_s if each in values and each not in TOTALS]
     begins = {values[attribute]: at - counted[attribute] * SECOND for attribute in wanted}
     found = await app.sightings.read(app.database, merchant_id, begins, at) if begins else {}
