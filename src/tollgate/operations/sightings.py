@@ -156,8 +156,13 @@ class Sightings:
         self._count_down(rows)
         for row in rows:
             held = self._held.get(row.key)
-            if held is not None and held.since == _NEVER and not held.readers:
+            if held is None or held.readers:
+                continue
+            if held.since == _NEVER:
                 self._remove(held, row)
+            else:
+                # A value may be counted in one channel, and come in another where no rule reads it.
+                self._keep_newest(held)
 
     def erase(self, payment_ids: Set[str]) -> None:
         """Forgets payments whose sightings are erased, so that none is written afterwards."""
@@ -256,9 +261,13 @@ class Sightings:
         self._rows -= len(held.rows)
         held.forget_before(begin)
         held.since = begin
-        if len(held.rows) > 2 * READ_MAX:
-            held.keep_newest(READ_MAX)
         self._rows += len(held.rows)
+        self._keep_newest(held)
+
+    def _keep_newest(self, held: _Held) -> None:
+        if len(held.rows) > 2 * READ_MAX:
+            self._rows -= len(held.rows) - READ_MAX
+            held.keep_newest(READ_MAX)
 
     async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[_Held]) -> None:
         edition = self._edition
