@@ -229,6 +229,8 @@ class Limits:
     """The number of risk rules of one merchant."""
     risk_entries_max: int = 50_000
     """The number of entries on the lists of one merchant."""
+    sightings_read_max: int = 5000
+    """The newest sightings of a value that are read: no person pays so often within a window."""
     sightings_batch: int = 512
     """The number of sightings that are written in one commit."""
     sightings_gap: Instant = 10 * MINUTE

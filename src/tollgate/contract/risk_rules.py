@@ -10,6 +10,7 @@ import msgspec
 
 from tollgate.catalog import results, risk_rows
 from tollgate.catalog.countries import ALPHA2_CODES
+from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import RISK_KINDS, Attribute, Moment, RiskKind, Term
 from tollgate.catalog.shape import is_true
 from tollgate.payments.accounts import CardSummary
@@ -79,7 +80,7 @@ def _is_code_of(code: str, outcome: RiskOutcome) -> bool:
     if code not in results.RESULTS:
         return False
     if outcome is RiskOutcome.REVIEW:
-        return results.is_review(code)
+        return results.awaits_decision(code)
     return outcome is RiskOutcome.REFUSE and _REFUSALS.fullmatch(code) is not None
 
 
@@ -108,6 +109,9 @@ def _read_terms(kind: RiskKind, sent: Mapping[str, str], faults: list[Fault]) ->
     count = int(texts.get(Term.COUNT, 0))
     if Term.COUNT in texts and kind.name == "wrong_tries" and not count:
         faults.append(Fault(Term.COUNT, "must be 1 or more", texts[Term.COUNT]))
+    if count > LIMITS.sightings_read_max and texts.get(Term.ATTRIBUTE) not in risk_rows.TOTALS:
+        words = f"must be {LIMITS.sightings_read_max} at most, because no more payments with one value count"
+        faults.append(Fault(Term.COUNT, words, texts[Term.COUNT]))
     return Terms(
         attribute=Attribute(texts[Term.ATTRIBUTE]) if Term.ATTRIBUTE in texts else None,
         window_s=window_s,

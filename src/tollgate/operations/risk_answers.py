@@ -34,7 +34,7 @@ def choose_verdict(app: App, started: Payment, verdict: Verdict) -> Verdict:
     if finding.outcome is RiskOutcome.REFUSE:
         return msgspec.structs.replace(verdict, outcome=Outcome.REFUSED, code=finding.code, risk=finding)
     code = verdict.code
-    if finding.outcome is RiskOutcome.REVIEW and not results.is_review(code):
+    if finding.outcome is RiskOutcome.REVIEW and not results.awaits_decision(code):
         code = finding.code or codes.REVIEW
     return msgspec.structs.replace(verdict, code=code, risk=finding)
 

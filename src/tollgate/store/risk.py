@@ -12,6 +12,7 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
+from tollgate.catalog.limits import LIMITS
 from tollgate.payments.risk import Rule
 from tollgate.payments.velocities import Sighting, Velocity
 from tollgate.store import opening
@@ -92,8 +93,7 @@ class Look(msgspec.Struct, frozen=True):
 SIGHTINGS = Codec(risk_sightings, SightingRow, key=["merchant_id", "key", "at", "payment_id"])
 ROWS_AT_ONCE = 32
 SUMS_AT_ONCE = 4
-READ_MAX = 5_000
-"""The newest sightings of a value that are read: no person pays so often within a window."""
+READ_MAX = LIMITS.sightings_read_max
 
 CHANGES = "sighting_changes"
 """The setting that counts how often sightings were written or erased: processes hold some in memory."""

@@ -66,6 +66,7 @@ def test_a_rule_without_its_terms_names_all_that_are_missing(kind: str) -> None:
         ({"window": "367d"}, "window"),
         ({"window": "1h\n"}, "window"),
         ({"count": "-1"}, "count"),
+        ({"count": "5001"}, "count"),
         ({"attribute": "country"}, "attribute"),
         ({"amount": "1"}, "amount"),
         ({"mode": "on"}, "mode"),
@@ -75,6 +76,8 @@ def test_a_rule_without_its_terms_names_all_that_are_missing(kind: str) -> None:
         ({"code": "000.100.110"}, "code"),
         ({"code": "800.120.999"}, "code"),
         ({"outcome": "review", "code": "800.120.101"}, "code"),
+        ({"outcome": "review", "code": "000.400.060"}, "code"),
+        ({"outcome": "review", "code": "000.400.100"}, "code"),
         ({"outcome": "accept", "code": "800.120.101"}, "code"),
         ({"code": "100.400.500"}, "code"),
     ],
@@ -83,6 +86,10 @@ def test_a_wrong_value_is_named(changes: dict[str, str], name: str) -> None:
     with pytest.raises(InvalidParameters) as invalid:
         read(**make_sent("count") | changes)
     assert [fault.name for fault in invalid.value.faults] == [name]
+
+
+def test_a_total_may_allow_more_payments_than_are_read_of_a_value() -> None:
+    assert read(**make_sent("count") | {"attribute": "channel", "count": "5001"}).terms.count == 5001
 
 
 @pytest.mark.parametrize(

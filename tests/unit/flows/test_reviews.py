@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from tollgate.flows.reviews import decide
 from tollgate.operations import charging
 from tollgate.operations.app import App
+from tollgate.operations.risk_answers import choose_verdict
 from tollgate.operations.signing import TamperedRow, make_signature
-from tollgate.payments.payment import Payment, State
+from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.payments.reviews import Decision, ReviewState
 from tollgate.payments.splits import Share
 from tollgate.store.jobs import Job, ensure_job_writes
@@ -34,6 +35,15 @@ async def reviewed(app: App) -> None:
 async def list_later(app: App, first: Payment) -> list[tuple[str, State, int]]:
     _, *later = await read_chain(app, first)
     return [(each.payment_type, each.state, each.money.hundredths) for each in later]
+
+
+@pytest.mark.parametrize(("code", "expected"), [("000.400.060", "000.400.000"), ("000.400.040", "000.400.040")])
+async def test_a_rule_opens_a_review_whatever_reservation_the_approval_has(app: App, code: str, expected: str) -> None:
+    payment = await begin_review(app)
+
+    verdict = choose_verdict(app, payment, Verdict(outcome=Outcome.APPROVED, code=code))
+
+    assert verdict.code == expected
 
 
 # ---- what may follow ----
