@@ -165,7 +165,7 @@ async def test_a_payment_is_judged_by_the_rules_that_counted_when_it_came(
     proxy = msgspec.structs.replace(at_most(0), id=make_id(), kind="proxy", terms=Terms(), mode=RuleMode.SHADOW)
     app.merchants.fill_risk([at_most(0), proxy])
 
-    async def find_place(app: App, ip: str | None) -> None:
+    async def find_place(app: App, _ip: str | None) -> None:
         app.merchants.fill_risk([])
 
     monkeypatch.setattr(geography, "find_ip_place", find_place)

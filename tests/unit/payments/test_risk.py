@@ -211,7 +211,10 @@ def test_a_value_on_the_allow_list_lets_no_answer_of_the_acquirer_decide_either(
 
     assert after is not None
     assert (after.outcome, after.score) == (RiskOutcome.ACCEPT, 0)
-    assert [(hit.rule_id.split("-")[0], hit.is_shadow) for hit in after.hits] == [("allow b'email'", False), ("avs", True)]
+    assert [(hit.rule_id.split("-")[0], hit.is_shadow) for hit in after.hits] == [
+        ("allow b'email'", False),
+        ("avs", True),
+    ]
 
 
 def test_answers_of_the_acquirer_add_to_what_was_found_before() -> None:
