@@ -25,7 +25,7 @@ from tollgate.payments.risk_report import Report, list_fates
 from tollgate.payments.velocities import WRONG_TRIES
 from tollgate.store import reports
 from tollgate.store.risk import SightingRow
-from tollgate.values import SECOND, Instant, MerchantId, Refusal
+from tollgate.values import HOUR, SECOND, Instant, MerchantId, Refusal
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -51,8 +51,9 @@ class _Replay:
         self._wrong: list[tuple[Instant, str, Attribute, SightingRow]] = []
         """Wrong tries of which the result is not known yet at the time that is judged."""
         self.needed = frozenset(every.attributes.union(*[each.listed for each in self._rules.values()]))
-        self.begins_at = begins_at - max(every.windows_s.values(), default=0) * SECOND
-        """The time from which others count for the first payment."""
+        self.begins_at = begins_at - max(every.windows_s.values(), default=0) * SECOND - HOUR
+        """The time from which others are read: totals begin with a full minute, and a wrong try counts from the answer
+        on, which comes after its payment."""
         self._registered = registration_history.read_sightings(
             app, merchant_id, self._counted.keys(), self.begins_at, ends_at
         )

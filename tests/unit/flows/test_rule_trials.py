@@ -19,7 +19,7 @@ from tollgate.payments.risk import RiskOutcome, Rule
 from tollgate.payments.risk_replay import assume_active
 from tollgate.payments.risk_report import Fate
 from tollgate.store.risk import list_rules
-from tollgate.values import HOUR, FixedClock
+from tollgate.values import HOUR, SECOND, FixedClock
 from unit.app_fixture import MERCHANT, NOW, ScriptedWire, open_app
 from unit.flows.chains import REVERSED, begin, follow, happen, read_chain, run_only_job
 
@@ -65,6 +65,24 @@ async def buy(app: App, wire: ScriptedWire, answer: bytes = UNMATCHED) -> Paymen
     wait(app)
     wire.script = [answer]
     return await begin(app)
+
+
+async def test_a_part_of_the_past_is_judged_as_within_the_whole(app: App, wire: ScriptedWire) -> None:
+    """Windows of totals begin with a full minute, so they are longer than they say."""
+    assert isinstance(app.clock, FixedClock)
+    rule = propose(kind="count", attribute="channel", window="1m", count="1", mode="active")
+    first = await buy(app, wire)
+    app.clock.at += 10 * SECOND
+    await begin(app)
+    app.clock.at += 80 * SECOND
+    last = await begin(app)
+
+    async def find_outcome(begins_at: int) -> RiskOutcome:
+        pages = evaluate_history(app, MERCHANT.id, [rule], begins_at=begins_at)
+        [found] = [each.finding async for page in pages for each in page if each.payment.id == last.id]
+        return found.outcome
+
+    assert await find_outcome(first.created_at) is await find_outcome(last.created_at) is RiskOutcome.REFUSE
 
 
 # ---- what became of a payment ----
