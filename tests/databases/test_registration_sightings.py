@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 
 import msgspec
@@ -20,6 +21,7 @@ from tollgate.flows.try_rules import evaluate_history
 from tollgate.operations.app import App, Call
 from tollgate.operations.risk_rules import add_rule
 from tollgate.operations.sightings import Sightings
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.store import risk as store
 from tollgate.store.database import Database
 from tollgate.store.schema import payments, registrations, risk_sightings
@@ -56,10 +58,19 @@ async def add(app: App, *rules: dict[str, str]) -> None:
     await app.merchants.refresh(app.database)
 
 
-async def keep(app: App, **changes: str) -> None:
+async def keep(app: App, key: IdempotencyKey | None = None, **changes: str) -> None:
     fields = read_fields([*{**SENT, **changes}.items()], Situation("create_registration", None))
     order = read_registration_order(fields, CHANNEL, today=date(2026, 11, 15), is_live=False)
-    await register(app, order, Call(CHANNEL, make_id()))
+    await register(app, order, Call(CHANNEL, make_id(), key))
+
+
+async def test_of_requests_with_one_key_at_once_only_the_one_that_registers_counts(app: App) -> None:
+    await add(app, REGISTERED)
+    key = IdempotencyKey(channel_id=CHANNEL.id, key="a key", fingerprint=b"fingerprint", created_at=NOW)
+
+    await asyncio.gather(*[keep(app, key) for _ in range(5)])
+
+    assert len(take_noted(app)) == 1
 
 
 async def pay_as(app: App, email: str) -> None:

@@ -78,7 +78,7 @@ async def register(
     if not order.objection and not order.forced_code:
         known = await accounts.find_same(app, call.channel, order)
     if known is not None:
-        return await _write_registered(app, call, guard(known), known)
+        return await _write_answer(app, call, guard(known), registrations.answer_registration(known, app.envelope))
     registration_id = RegistrationId(make_id(app.random_bytes))
     judgement = await risk.evaluate_registration(app, order, call.channel, registration_id)
     if judgement.refusal and not order.objection:
@@ -87,15 +87,16 @@ async def register(
     try:
         new = _make_registration(app, order, call, registration_id, judgement.at)
         writes = [*guard(new.registration), *store_registrations.insert_registration_writes(new)]
-        answer = await _write_registered(app, call, writes, new.registration)
-        is_written = True
+        own = registrations.answer_registration(new.registration, app.envelope)
+        answer = await _write_answer(app, call, writes, own)
+        # Another request with the same key may have been faster, and its answer is given.
+        is_written = answer is own
     finally:
         app.sightings.settle(registration_id, is_written=is_written)
     return answer
 
 
-def _write_registered(app: App, call: Call, writes: list[Write], registration: Registration) -> Awaitable[Answer]:
-    answer = registrations.answer_registration(registration, app.envelope)
+def _write_answer(app: App, call: Call, writes: list[Write], answer: Answer) -> Awaitable[Answer]:
     return idempotency.write_answer(app, call, writes, answer, label="registration stored")
 
 
