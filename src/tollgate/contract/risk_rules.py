@@ -10,6 +10,7 @@ import msgspec
 
 from tollgate.catalog import results, risk_rows
 from tollgate.catalog.countries import ALPHA2_CODES
+from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import RISK_KINDS, Attribute, Moment, RiskKind, Term
 from tollgate.catalog.shape import is_true
@@ -103,6 +104,9 @@ def _read_terms(kind: RiskKind, sent: Mapping[str, str], faults: list[Fault]) ->
             texts[term] = text
     countries = tuple(texts.get(Term.COUNTRIES, "").split(",")) if Term.COUNTRIES in texts else ()
     faults += [Fault(Term.COUNTRIES, "must be countries", each) for each in countries if each not in ALPHA2_CODES]
+    currency = texts.get(Term.CURRENCY, "")
+    if currency and currency not in CURRENCIES:
+        faults.append(Fault(Term.CURRENCY, "must be a currency of ISO 4217", currency))
     window_s = read_window(texts[Term.WINDOW]) if Term.WINDOW in texts else 0
     if window_s > risk_rows.WINDOW_MAX_S:
         faults.append(Fault(Term.WINDOW, "must not be longer than 366 days", texts[Term.WINDOW]))
@@ -117,7 +121,7 @@ def _read_terms(kind: RiskKind, sent: Mapping[str, str], faults: list[Fault]) ->
         window_s=window_s,
         count=count,
         amount=read_hundredths(texts[Term.AMOUNT]) if Term.AMOUNT in texts else 0,
-        currency=texts.get(Term.CURRENCY, ""),
+        currency=currency,
         countries=countries,
         compared=texts.get(Term.COMPARED, ""),
         answers=tuple(texts[Term.ANSWERS].split(",")) if Term.ANSWERS in texts else (),

@@ -88,6 +88,12 @@ def test_a_wrong_value_is_named(changes: dict[str, str], name: str) -> None:
     assert [fault.name for fault in invalid.value.faults] == [name]
 
 
+def test_a_currency_that_no_payment_can_have_is_named() -> None:
+    with pytest.raises(InvalidParameters) as invalid:
+        read(**make_sent("amount") | {"currency": "ZZZ"})
+    assert [(fault.name, fault.value) for fault in invalid.value.faults] == [("currency", "ZZZ")]
+
+
 def test_a_total_may_allow_more_payments_than_are_read_of_a_value() -> None:
     assert read(**make_sent("count") | {"attribute": "channel", "count": "5001"}).terms.count == 5001
 
