@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from databases.searched import move_clock
+from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import RISK_KINDS, Attribute
 from tollgate.cli.erasing import ACTOR
 from tollgate.flows import erase_person
@@ -20,7 +22,7 @@ from tollgate.operations.app import App, Call
 from tollgate.operations.sightings import Sightings
 from tollgate.payments.erasure import SearchKind
 from tollgate.payments.payment import IdempotencyKey, Payment
-from tollgate.payments.risk import ListName, RiskOutcome, Rule, RuleMode, Terms
+from tollgate.payments.risk import Entry, ListName, RiskOutcome, Rule, RuleMode, Terms
 from tollgate.payments.velocities import Sighting
 from tollgate.store import risk as store
 from tollgate.store import risk_lists
@@ -339,6 +341,23 @@ async def test_versions_stay_and_the_newest_counts_also_if_two_change_a_rule_at_
     assert newest == versions[-1]
     assert (newest.mode, newest.terms.count, newest.terms.attribute) == (RuleMode.ACTIVE, 5, Attribute.IP)
     assert newest.code == "800.120.102"
+
+
+async def test_the_end_of_a_value_is_replaced_also_on_a_full_list(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(risk_rules, "LIMITS", dataclasses.replace(LIMITS, risk_entries_max=1))
+
+    async def block(value: str, ends_at: int | None) -> Entry:
+        sent = {"list": "block", "attribute": "email", "value": value}
+        return await risk_rules.add_entry(
+            app.database, app.keyring, MERCHANT.id, sent, by="jo", now=NOW, new_id=make_id(), ends_at=ends_at
+        )
+
+    first, again = await block("eve@example.com", None), await block("eve@example.com", NOW + DAY)
+    with pytest.raises(Refusal):
+        await block("joe@example.com", None)
+
+    assert await risk_lists.list_entries(app.database, MERCHANT.id) == [again]
+    assert again.id == first.id
 
 
 async def test_a_value_is_on_a_list_once_and_its_end_is_replaced(app: App) -> None:

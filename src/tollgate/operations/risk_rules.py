@@ -142,8 +142,9 @@ async def read_entry(
 
 
 async def save_entry(database: Database, entry: Entry) -> Entry:
-    """Puts an entry on its list. A value that is there already keeps its id."""
-    if await risk_lists.count_entries(database, entry.merchant_id) >= LIMITS.risk_entries_max:
+    """Puts an entry on its list. A value that is there already keeps its id, also on a full list."""
+    is_full = await risk_lists.count_entries(database, entry.merchant_id) >= LIMITS.risk_entries_max
+    if is_full and await risk_lists.find_same(database, entry) is None:
         raise Refusal(results.get_result(codes.INVALID_REQUEST), "the lists of this merchant are full")
     return await risk_lists.put_entry(database, entry)
 

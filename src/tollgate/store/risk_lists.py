@@ -61,13 +61,17 @@ async def count_entries(db: Database, merchant_id: MerchantId) -> int:
     return int(row[0]) if row else 0
 
 
+async def find_same(db: Database, entry: Entry) -> Entry | None:
+    """Finds the entry of the same list and value."""
+    values = ENTRIES.encode(entry)
+    return await ENTRIES.fetch_one(db, _same_value, {f"of_{name}": values[name] for name in _UNIQUE})
+
+
 async def put_entry(db: Database, entry: Entry) -> Entry:
     """Adds a value to a list; if it is there already, its end, note and author are replaced, and its id stays."""
-    values = ENTRIES.encode(entry)
-    await change_merchants(db, [Write(_put_entry, values, 1)])
-    stored = await ENTRIES.fetch_one(db, _same_value, {f"of_{name}": values[name] for name in _UNIQUE})
+    await change_merchants(db, [Write(_put_entry, ENTRIES.encode(entry), 1)])
     # Somebody may have removed it in the meantime.
-    return stored or entry
+    return await find_same(db, entry) or entry
 
 
 async def delete_entry(db: Database, merchant_id: MerchantId, entry_id: str) -> bool:
