@@ -149,7 +149,7 @@ async def test_a_back_test_counts_registrations_between_payments(app: App) -> No
     for number, email in enumerate(("jane@example.com", "jane@example.com", "john@example.com")):
         move_clock(app, NOW + number * HOUR)
         if number == 1:
-            await keep(app, **{"customer.email": "john@example.com", "card.number": "4111111111111111"})
+            await keep(app, None, **{"customer.email": "john@example.com", "card.number": "4111111111111111"})
         await pay_as(app, email)
 
     assert await list_codes(app) == ["", "", "800.140.112"]
