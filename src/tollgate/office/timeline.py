@@ -18,7 +18,7 @@ from tollgate.operations.journal import MESSAGE
 from tollgate.operations.routes import find_address, find_view
 from tollgate.payments import completion, webhooks
 from tollgate.payments.payment import Payment
-from tollgate.payments.risk import Hit, RiskFinding, RiskOutcome
+from tollgate.payments.risk import Hit, RiskFinding
 from tollgate.payments.routing import render_considered
 from tollgate.store import audit_log, deliveries, events, journal, payments
 from tollgate.store.journal import JournalRow
@@ -82,7 +82,7 @@ def _describe_risk(at: Instant, finding: RiskFinding) -> Item:
 
 def _describe_hit(hit: Hit) -> tuple[str, str]:
     if hit.is_entry:
-        return f"entry {hit.rule_id}", "block list" if hit.outcome is RiskOutcome.REFUSE else "allow list"
+        return f"entry {hit.rule_id}", f"{hit.list_name} list"
     outcome = hit.outcome.value.replace("_", " ")
     return f"rule {hit.rule_id}", f"version {hit.version}, {outcome}{', shadow' if hit.is_shadow else ''}"
 

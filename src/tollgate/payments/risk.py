@@ -49,6 +49,11 @@ class Hit(msgspec.Struct, frozen=True, array_like=True):
     def is_entry(self) -> bool:
         return self.version == LISTED
 
+    @property
+    def list_name(self) -> "ListName":
+        """Returns the list that an entry was on."""
+        return ListName.BLOCK if self.outcome is RiskOutcome.REFUSE else ListName.ALLOW
+
 
 class RiskFinding(msgspec.Struct, frozen=True, omit_defaults=True):
     """The result of all rules for one payment, as it is written with the payment."""
