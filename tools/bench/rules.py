@@ -88,7 +88,7 @@ def list_rules() -> list[dict[str, str]]:
     counted = ("card", "email", "ip", "bin")
     paired = ("card_email", "email_card")
     kinds: list[dict[str, str]] = [
-        *[{"kind": "count", "attribute": each, "count": "100000"} for each in counted],
+        *[{"kind": "count", "attribute": each, "count": "5000"} for each in counted],
         *[{"kind": "volume", "attribute": each, "amount": "9000000.00", "currency": "EUR"} for each in counted],
         *[{"kind": "distinct", "attribute": each, "count": "100"} for each in paired],
         *[{"kind": "first_time", "attribute": each, "amount": "5000.00", "currency": "EUR"} for each in counted[:2]],
