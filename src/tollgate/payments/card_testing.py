@@ -34,20 +34,23 @@ class Levels:
         return max(0.0, level - leaked)
 
     def add(self, key: str, change: int, at: Instant, now: Instant) -> float:
-        """Adds declines, or takes approvals off, and returns the new level. What happened earlier has leaked since."""
+        """Adds declines, or takes approvals off, and returns the new level.
+
+        The level is kept as it was at the time of the newest change. So a process that reads all changes when it starts
+        gets the levels of one that ran on.
+        """
         row = rows.COUNTERS[key[0]]
-        if change > 0:
-            leaked = max(0, now - at) * row.refuse_from / HOUR
-            level = self.get(key, now) + max(0.0, change - leaked)
-        else:
-            level = self.get(key, now) + change
+        at = min(at, now)
+        newest = max(at, self._levels[key][1]) if key in self._levels else at
+        left = max(0.0, change - (newest - at) * row.refuse_from / HOUR) if change > 0 else change
+        level = self.get(key, newest) + left
         level = min(level, float(row.refuse_from * rows.LEVEL_FACTOR_MAX))
         if level <= 0:
             self._levels.pop(key, None)
             return 0.0
         if key not in self._levels and len(self._levels) >= self._entries_max:
             self._drop_lowest(now)
-        self._levels[key] = level, now
+        self._levels[key] = level, newest
         return level
 
     def _drop_lowest(self, now: Instant) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tollgate.catalog.card_testing import (
     COUNTERS,
     ENTRIES_MAX,
@@ -13,7 +15,7 @@ from tollgate.catalog.card_testing import (
 from tollgate.catalog.results import RESULTS
 from tollgate.docs import texts
 from tollgate.payments.card_testing import Levels, find_judgement, get_retry_after_s
-from tollgate.values import HOUR, MINUTE
+from tollgate.values import HOUR, MINUTE, SECOND
 
 IP = COUNTERS["i"]
 
@@ -70,6 +72,26 @@ def test_what_happened_earlier_in_another_process_has_leaked_since() -> None:
 
     assert levels.get("ix", HOUR // 2) == IP.refuse_from / 2
     assert levels.get("iy", 2 * HOUR) == 0
+
+
+def test_a_process_that_starts_anew_counts_as_one_that_ran_on() -> None:
+    ran_on, anew = Levels(), Levels()
+    changes = [(number * 10 * SECOND, -1 if number % 5 == 4 else 1) for number in range(60)]
+    for at, change in changes:
+        ran_on.add("ix", change, at, at)
+    for at, change in changes:
+        anew.add("ix", change, at, HOUR // 2)
+
+    assert ran_on.get("ix", HOUR // 2) > IP.refuse_from
+    assert anew.get("ix", HOUR // 2) == pytest.approx(ran_on.get("ix", HOUR // 2))
+    assert anew.get("ix", HOUR) == pytest.approx(ran_on.get("ix", HOUR))
+
+
+def test_a_change_of_a_process_whose_clock_is_ahead_leaks_from_now_on() -> None:
+    levels = Levels()
+    levels.add("ix", IP.refuse_from, HOUR, 0)
+
+    assert levels.get("ix", HOUR // 2) == IP.refuse_from / 2
 
 
 def test_a_million_addresses_fit_and_do_not_push_out_one_that_is_refused() -> None:
