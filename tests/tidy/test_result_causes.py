@@ -26,6 +26,7 @@ READERS = {
     "catalog/results.py": "groups of codes",
     "payments/schedule.py": "what a decline means for a series",
     "payments/card_testing.py": "the declines that count",
+    "catalog/card_testing.py": "the declines that do not count",
     "payments/velocities.py": "declines that count as wrong tries",
     "catalog/advice.py": "what people do about them",
     "flows/record.py": "the reason of a chargeback that an acquirer reported without one",

@@ -44,6 +44,14 @@ SERVER = "s"
 
 COUNTED_GROUPS = frozenset({"rejected_by_bank", "rejected_3ds", "account_validation", "address_avs", "mac_control"})
 """The groups of results that say something about the card. A channel that is set up wrongly blocks nobody."""
+UNCOUNTED = frozenset(
+    {
+        *("800.100.156", "800.100.167", "800.100.190", "800.100.191"),
+        *("100.390.105", "100.390.106", "100.390.107", "100.390.108", "100.390.111", "100.390.112", "100.390.113"),
+        *("100.390.115", "100.390.116", "100.390.117", "100.390.123"),
+    }
+)
+"""The results of these groups that tell of a fault at the merchant, an acquirer or 3-D Secure, and not of the card."""
 
 LEVEL_FACTOR_MAX = 2
 """A counter does not rise beyond so many times the number from which it refuses, so that it ends within hours."""

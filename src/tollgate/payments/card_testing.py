@@ -67,7 +67,9 @@ class Levels:
 
 def is_counted(code: str) -> bool:
     """Tells whether a result says something about the card, as a failed authentication does too."""
-    return get_result(code).group in rows.COUNTED_GROUPS or code == codes.AUTHENTICATION_FAILED
+    if code == codes.AUTHENTICATION_FAILED:
+        return True
+    return get_result(code).group in rows.COUNTED_GROUPS and code not in rows.UNCOUNTED
 
 
 def find_judgement(keys: Iterable[str], levels: Levels, undecided: Mapping[str, int], now: Instant) -> Judgement | None:

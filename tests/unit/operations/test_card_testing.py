@@ -21,7 +21,7 @@ from unit.app_fixture import NOW, ORDER
 pytestmark = pytest.mark.anyio
 
 KEYRING = make_keyring()
-DECLINED, APPROVED, MISCONFIGURED = "800.100.152", "000.000.000", "600.200.100"
+DECLINED, APPROVED = "800.100.152", "000.000.000"
 IP, FORM, BIN = COUNTERS["i"], COUNTERS["f"], COUNTERS["b"]
 _numbers = count()
 
@@ -154,9 +154,12 @@ async def test_one_good_card_does_not_hide_tests_of_others() -> None:
     assert "800.120.102" in [*answers, await case.pay(make_shopper()), await case.pay(make_shopper())]
 
 
-async def test_a_channel_that_is_set_up_wrongly_blocks_nobody() -> None:
+@pytest.mark.parametrize(
+    "code", ["600.200.100", "800.100.190", "800.100.156", "100.390.111", "100.390.112", "100.390.116", "900.100.100"]
+)
+async def test_a_channel_that_is_set_up_wrongly_and_an_outage_block_nobody(code: str) -> None:
     case = Case()
-    answers = [await case.pay(make_shopper(), MISCONFIGURED) for _ in range(IP.refuse_from + 5)]
+    answers = [await case.pay(make_shopper(), code) for _ in range(IP.refuse_from + 5)]
 
     assert set(answers) == {""}
 
