@@ -36,10 +36,14 @@ def take_row(gateway: GatewayProcess) -> str:
     return run_command(gateway, "dispatch", "list").split()[1]
 
 
-def log_in(client: Client) -> Answer:
+def make_login(client: Client) -> str:
     user_id, password = b64decode(client.token).decode().split("|")
     login = {"authentication.userId": user_id, "authentication.password": password, "entityId": client.entity_id}
-    return client.send("POST", "/v1/payments", urlencode({**PAYMENT, **login}))
+    return urlencode(login)
+
+
+def log_in(client: Client) -> Answer:
+    return client.send("POST", "/v1/payments", f"{urlencode(PAYMENT)}&{make_login(client)}")
 
 
 def test_a_retry_in_the_next_hour_gets_the_answer_of_its_payment(own: GatewayProcess) -> None:
@@ -73,6 +77,34 @@ def test_a_login_in_the_parameters_works_where_the_row_leads_to_a_lenient_channe
     user_id = b64decode(merchant.token).decode().partition("|")[0]
     wrong = replace(merchant, token="OGEwMXxndWVzcw==")
     assert (log_in(wrong).status, user_id.encode() in log_in(wrong).body) == (403, False)
+
+
+def test_a_login_in_the_parameters_finds_payments_of_lenient_channels_only(own: GatewayProcess) -> None:
+    merchant, client = name_merchant(own), own.client()
+    assert client.pay(merchantTransactionId="strict-order").status == 200
+    run_command(own, "dispatch", "add", client.lenient_entity_id)
+    run_command(own, "dispatch", "remove", take_row(own))
+    wait_until(lambda: log_in(merchant).status == 200)
+    assert merchant.get("/v1/query", {"merchantTransactionId": "strict-order"}).status == 200
+    found = merchant.send("GET", f"/v1/query?{make_login(merchant)}&merchantTransactionId=strict-order")
+    assert found.code == "700.400.580"
+    day, summary = run_command(own, "clock")[:10], "/reports/v1/reconciliations/aggregations"
+    days = {"date.from": day, "date.to": day}
+    summed = merchant.send("GET", f"{summary}?{make_login(merchant)}&{urlencode(days)}")
+    lenient = replace(client, entity_id=client.lenient_entity_id)
+    assert summed.json["aggregations"] == lenient.get(summary, days).json["aggregations"]
+
+
+def test_a_token_for_a_channel_without_a_row_finds_the_payments_of_its_channel(own: GatewayProcess) -> None:
+    merchant, client, lenient = name_merchant(own), own.client(), own.client().lenient_entity_id
+    paid = replace(client, entity_id=lenient).pay(merchantTransactionId="narrow-order").json["id"]
+    assert client.pay(merchantTransactionId="narrow-order").status == 200
+    token = run_command(own, "token", "add", merchant.entity_id, "--channels", lenient)
+    narrow = replace(merchant, token=token)
+    wait_until(lambda: narrow.get(f"/v1/query/{paid}").status == 200)
+    found = narrow.get("/v1/query", {"merchantTransactionId": "narrow-order"})
+    assert [each["id"] for each in found.json["payments"]] == [paid]
+    assert narrow.pay().code == "800.900.201"
 
 
 def test_dispatched_requests_are_counted_with_those_of_their_channel(

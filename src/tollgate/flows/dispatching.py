@@ -3,7 +3,7 @@
 Which row fits is decided in `payments`; conditions are read in `contract`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -39,13 +39,14 @@ async def choose_channel(app: App, call: DispatchCall) -> Channel:
     """Returns the channel of a request: that of what it names, or else that of the first row that fits.
 
     What names nothing that is known gets the first channel that the token reaches, which refuses it by its own code.
+    Channels to which rows lead come first.
     """
     rows = app.merchants.list_dispatch_rows(call.merchant_id)
     if call.operation not in contract.STARTING:
-        return await _find_own_channel(app, call, call.named_id) or _get_first_reached(app, rows, call.channel_ids)
+        return await _find_own_channel(app, call, call.named_id) or _get_first_reached(app, call, rows)
     followed_id = contract.find_followed_id(call.pairs)
     if followed_id is not None:
-        return await _find_own_channel(app, call, followed_id) or _get_first_reached(app, rows, call.channel_ids)
+        return await _find_own_channel(app, call, followed_id) or _get_first_reached(app, call, rows)
     pinned = await _find_pinned(app, call)
     if pinned is not None:
         return pinned
@@ -62,9 +63,11 @@ async def _find_own_channel(app: App, call: DispatchCall, named_id: str | None) 
     return app.merchants.get_channel(channel_id)
 
 
-def _get_first_reached(app: App, rows: Sequence[DispatchRow], channel_ids: Collection[ChannelId]) -> Channel:
+def _get_first_reached(app: App, call: DispatchCall, rows: Sequence[DispatchRow]) -> Channel:
     channels = [app.merchants.get_channel(row.channel_id) for row in rows]
-    reached = [each for each in channels if not each.is_closed and (not channel_ids or each.id in channel_ids)]
+    channels += app.merchants.list_channels(call.merchant_id)
+    ids = call.channel_ids
+    reached = [each for each in channels if not each.is_closed and (not ids or each.id in ids)]
     return (reached or channels)[0]
 
 

@@ -160,6 +160,7 @@ def _recognise_merchant(
         ndc=f"{credential.merchant_id}_{request.trace}",
         channel_ids=credential.channel_ids,
         is_dispatched=is_dispatched,
+        is_by_login=not has_header,
     )
 
 

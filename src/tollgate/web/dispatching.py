@@ -22,6 +22,6 @@ async def dispatch_caller(request: Request, caller: Caller, app: App) -> Caller:
     )
     channel = await choose_channel(app, call)
     check_channel(channel, caller.channel_ids)
-    if request.header(b"authorization") is None and not channel.is_lenient:
+    if caller.is_by_login and not channel.is_lenient:
         raise Unauthenticated(get_result(codes.UNAUTHENTICATED), HEADER_ONLY)
     return msgspec.structs.replace(caller, channel=channel, ndc=f"{channel.id}_{request.trace}")

@@ -59,6 +59,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """The only channels that the token reaches; empty for all of the merchant."""
     is_dispatched: bool = False
     """The merchant's id was named, and the channel was chosen by what the request is about."""
+    is_by_login: bool = False
+    """A login was sent in the parameters instead of a header, which only lenient channels take."""
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -69,8 +69,10 @@ def _widen(filters: _Filters, caller: Caller, app: App) -> _Filters:
     """Extends the filters to all channels that the token reaches, where the merchant was named and not a channel."""
     if not caller.is_dispatched:
         return filters
-    channel_ids = caller.channel_ids or tuple(each.id for each in app.merchants.list_channels(caller.merchant_id))
-    return replace(filters, channel_ids=channel_ids)
+    channels = app.merchants.list_channels(caller.merchant_id)
+    taking = [each.id for each in channels if each.is_lenient or not caller.is_by_login]
+    reached = tuple(each for each in taking if not caller.channel_ids or each in caller.channel_ids)
+    return replace(filters, channel_ids=reached)
 
 
 async def _find(request: Request, caller: Caller, app: App) -> Payment:
