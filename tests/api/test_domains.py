@@ -92,6 +92,25 @@ def test_a_payment_link_is_paid_on_this_host_whatever_is_listed(listed: Client) 
     assert (paid.status, paid.code) == (200, "000.100.110"), paid.json
 
 
+def test_the_form_is_given_up_from_pages_of_listed_domains_only(listed: Client) -> None:
+    path = f"/v1/checkouts/{prepare(listed)}/abandoned"
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert listed.send("POST", path, "attempt=none", form | {"Origin": EVIL}).code == RESULT
+    assert listed.send("POST", path, "attempt=none", form | {"Origin": GOOD}).status == 200
+
+
+def test_a_receipt_leads_to_listed_domains_only(gateway: GatewayProcess, client: Client) -> None:
+    own = add_channel(gateway, client, "narrowed")
+    made = own.post("/paybylink/v1", CHECKOUT | {"merchant.name": "Shop", "shopperResultUrl": f"{EVIL}/home"}).json
+    path = made["link"].removeprefix(own.base_url)
+    page = own.send("GET", path).body.decode()
+    checkout_id = page.partition("checkoutId=")[2].partition('"')[0].partition("&")[0]
+    assert submit(own, checkout_id, None, shopperResultUrl=made["link"]).code == "000.100.110"
+    assert f"{EVIL}/home" in own.send("GET", path).body.decode()
+    run_command(gateway, "channel", "set", own.entity_id, "--domains", "shop.example")
+    wait_until(lambda: EVIL not in own.send("GET", path).body.decode())
+
+
 def test_a_list_that_is_emptied_allows_all_again(gateway: GatewayProcess, client: Client) -> None:
     own = add_channel(gateway, client, "emptied", "--domains", "shop.example")
     assert own.pay(shopperResultUrl=f"{EVIL}/").code == RESULT

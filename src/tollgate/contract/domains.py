@@ -13,9 +13,10 @@ from tollgate.values import Refusal
 # Whatever a browser could read in another way (a user name, a backslash, an escape, letters beyond ASCII, a number in
 # place of a name) does not match, and so is not listed.
 _ADDRESS = re.compile(
-    r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.?(?::([0-9]{1,5}))?(?:[/?#].*)?",
+    r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[a-f0-9:.]+\])\.?(?::([0-9]{1,5}))?(?:[/?#].*)?",
     re.DOTALL | re.IGNORECASE | re.ASCII,
 )
+_ENTRY = re.compile(r"(\[.*\]|[^:]*):?(.*)")
 _PORTS = {"https": "443", "http": "80"}
 
 _CODES: Mapping[str, str] = {
@@ -42,9 +43,10 @@ def is_listed(url: str, domains: Collection[str]) -> bool:
 
 
 def _fits(host: str, port: str, scheme: str, domain: str) -> bool:
-    name, _, named_port = domain.partition(":")
-    if port != (named_port or _PORTS[scheme]):
+    entry = _ENTRY.fullmatch(domain)
+    if entry is None or port != (entry[2] or _PORTS[scheme]):
         return False
+    name = entry[1]
     return host.endswith(name[1:]) if name.startswith("*.") else host == name
 
 

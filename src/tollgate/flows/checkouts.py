@@ -190,7 +190,9 @@ def _find_word(app: App, job: jobs.Job, checkout: Checkout) -> Reminder | None:
         return Reminder.UNNEEDED
     if checkout.expires_at <= app.clock.now():
         return Reminder.MISSED if job.tries <= 1 else Reminder.FAILED
-    return Reminder.IMPOSSIBLE if checkout.return_url is None else None
+    channel = app.merchants.get_channel(checkout.channel_id)
+    may_call = checkout.return_url is not None and app.may_lead_to(channel, checkout.return_url)
+    return None if may_call else Reminder.IMPOSSIBLE
 
 
 async def _call(app: App, checkout: Checkout) -> Reminder | None:

@@ -206,12 +206,15 @@ async def _describe(app: App, channel: Channel, link: PaymentLink) -> OpenedLink
     payment = await find_link_payment(app, checkout)
     status = link.get_status(checkout, app.clock.now())
     prepared = checkouts.open_link_fields(app, link)
+    page = None if prepared is None else links.read_link_page(prepared, channel.name)
+    if page is not None and not app.may_lead_to(channel, page.home_url):
+        page = msgspec.structs.replace(page, home_url="")
     promised = await find_promised_script(app, checkout.id) if checkout else None
     return OpenedLink(
         link=link,
         # A payment that was made counts, whatever became of the channel.
         status=LinkStatus.ENDED if channel.is_closed and status is LinkStatus.OPEN else status,
-        page=None if prepared is None else links.read_link_page(prepared, channel.name),
+        page=page,
         checkout=checkout,
         payment=payment,
         integrity=(promised or app.script).integrity,

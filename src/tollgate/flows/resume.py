@@ -11,10 +11,9 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import is_success
-from tollgate.catalog.shape import may_return_to
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.connectors.threeds import exchanges, refusals
-from tollgate.contract import domains, orders, shopper_urls
+from tollgate.contract import orders, shopper_urls
 from tollgate.flows.authenticate import ask_directory_server, make_method_url, make_secret_name, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
 from tollgate.operations import card_testing, charging, checkouts, journal, routes, signing
@@ -309,9 +308,7 @@ async def _recall(app: App, payment: Payment, cvv: Secret | None) -> Order:
 def go_home(app: App, payment: Payment) -> GoHome:
     """Returns the shopper to the shop, if the channel still allows the address."""
     address, channel = payment.return_url, app.merchants.get_channel(payment.channel_id)
-    if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
-        return GoHome(None)
-    if not domains.may_lead_to(address, app.list_domains(channel)):
+    if address is None or not app.may_lead_to(channel, address):
         return GoHome(None)
     origin = orders.get_shop_origin(payment.echo)
     is_paid = payment.result_code != "" and is_success(payment.result_code)

@@ -10,11 +10,10 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
-from tollgate.catalog.shape import may_return_to
 from tollgate.contract import checkout_forms, checkouts, orders, shopper_urls
 from tollgate.contract.accounts import find_wallet_call
 from tollgate.contract.answers import Answer
-from tollgate.contract.domains import check_page, may_lead_to
+from tollgate.contract.domains import check_page
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import check_alone, read_registration_order
 from tollgate.flows import registrations, resume
@@ -64,12 +63,9 @@ async def show_form(
     if checkout is None or (checkout.is_over(app.clock.now()) and not checkout.is_paid):
         raise checkouts.make_session_refusal()
     channel = app.merchants.get_channel(checkout.channel_id) if checkout.is_paid else _get_channel(app, checkout)
-    listed = app.list_domains(channel)
-    check_page(origin, listed)
+    check_page(origin, app.list_domains(channel))
     if checkout.is_paid:
-        home = checkout.return_url
-        may_return = home and may_return_to(home, channel.return_schemes, is_lenient=channel.is_lenient)
-        if home and not (may_return and may_lead_to(home, listed)):
+        if checkout.return_url and not app.may_lead_to(channel, checkout.return_url):
             checkout = msgspec.structs.replace(checkout, return_url=None)
         terms = checkout_forms.FormTerms(is_test=not app.is_live)
         return checkout_forms.answer_form(checkout, {}, terms, app.envelope, app.clock.now())
@@ -210,7 +206,7 @@ _UNPROVEN = Verdict(outcome=Outcome.DECLINED, code=codes.SHOPPER_CANCELLED)
 _UNDECIDED = Verdict(outcome=Outcome.ABANDONED, code=codes.SHOPPER_CANCELLED, details={ABANDONED_DETAIL: "shopper"})
 
 
-async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer:
+async def abandon_attempt(app: App, checkout_id: str, attempt_id: str, *, origin: str | None = None) -> Answer:
     """Gives up an attempt and answers the checkout's state: open, or paid where the attempt had succeeded.
 
     An attempt that may still take money is refused as busy.
@@ -218,13 +214,14 @@ async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer
     checkout = await operations_checkouts.find_any_checkout(app, checkout_id)
     if checkout is None:
         raise checkouts.make_session_refusal()
+    check_page(origin, app.list_domains(app.merchants.get_channel(checkout.channel_id)))
     payment = await payments.find_payment(app.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
     if payment is not None and signing.trust(app, payment).checkout_id == checkout.id:
         await _give_up(app, payment)
         payment = await charging.get_payment(app, payment, payment.id)
         if payment.state is State.STARTED or payment.state in OPEN_STATES:
             raise Refusal(get_result(codes.CHECKOUT_IN_PROGRESS), "the attempt is being completed")
-    return await show_form(app, checkout_id, "")
+    return await show_form(app, checkout_id, "", origin=origin)
 
 
 async def _give_up(app: App, payment: Payment) -> None:

@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from tollgate.catalog import codes, permissions, rule, throttles
+from tollgate.catalog import codes, permissions, rule, shape, throttles
 from tollgate.connectors.exchange import AcquirerAccount, Conversation, Exchange
-from tollgate.contract.answers import Envelope
+from tollgate.contract import answers, domains
 from tollgate.operations.caches import CardRangeCache, CountryCache, MerchantCache
 from tollgate.operations.card_testing import CardTesting
 from tollgate.operations.circuits import Circuits
@@ -69,7 +69,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     merchants: MerchantCache
     keyring: Keyring
     clock: Clock
-    envelope: Envelope
+    envelope: answers.Envelope
     is_live: bool
     acquirer_timeout_s: float
     completion_margin_s: float
@@ -169,12 +169,19 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
 
     def make_situation(self, operation: str, channel: Channel, payment_type: str | None = None) -> rule.Situation:
         """Returns what the rules have to know about a request besides its fields."""
-        schemes, domains = channel.return_schemes, self.list_domains(channel)
-        return rule.Situation(operation, payment_type, channel.is_lenient, self.is_live, schemes, domains)
+        schemes, listed = channel.return_schemes, self.list_domains(channel)
+        return rule.Situation(operation, payment_type, channel.is_lenient, self.is_live, schemes, listed)
 
     def list_domains(self, channel: Channel) -> tuple[str, ...]:
         """Lists the domains that a channel allows, with this host, which shows payment links; none if it allows all."""
-        return (*channel.domains, self.base_url.partition("://")[2].lower()) if channel.domains else ()
+        return (
+            (*channel.domains, self.base_url.partition("://")[2].partition("/")[0].lower()) if channel.domains else ()
+        )
+
+    def may_lead_to(self, channel: Channel, address: str) -> bool:
+        """Tells whether a channel still allows an address, because its lists may have changed since it was named."""
+        is_known = shape.may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient)
+        return is_known and domains.may_lead_to(address, self.list_domains(channel))
 
 
 SUCCESS_CODES: dict[TestMode | None, str] = {

@@ -100,6 +100,13 @@ def test_an_address_that_is_not_listed_has_the_code_of_its_parameter(name: str, 
     check_addresses({name: "https://shop.example/"}, DOMAINS)
 
 
+@pytest.mark.parametrize("host", ["[::1]:8080", "[2001:db8::1]", "pay.example:8443"])
+def test_this_host_is_found_however_it_is_named(host: str) -> None:
+    assert is_listed(f"https://{host}/x", ("shop.example", host))
+    assert not is_listed(f"https://{host}:1/x", ("shop.example", host))
+    assert not is_listed("https://[::2]:8080/x", ("shop.example", host))
+
+
 def test_addresses_of_apps_have_a_list_of_their_own() -> None:
     check_addresses({"shopperResultUrl": "com.example.shop://back"}, DOMAINS)
 

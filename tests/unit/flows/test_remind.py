@@ -15,7 +15,7 @@ from tollgate.values import MINUTE, SECOND
 from tollgate.wire import Forbidden, Silent, Unsent
 from tollgate.workers import Loop, Worker
 from tollgate.workers.jobs import REMINDER_LEASE_S, lease, send_reminders
-from unit.app_fixture import NOW
+from unit.app_fixture import CHANNEL, NOW
 from unit.flows.reminding import (
     RETURN_URL,
     ScriptedNotifier,
@@ -59,6 +59,19 @@ async def test_at_29_minutes_a_shop_that_has_not_asked_is_called_once(app: App, 
     assert notifier.called == [f"{RETURN_URL}&id={checkout.id}&resourcePath={path}"]
     found = await look(app, checkout)
     assert (found.reminder, found.reminded_at) == (Reminder.SENT, DUE)
+
+
+async def test_a_shop_on_a_domain_that_the_channel_lists_no_more_is_not_called(
+    app: App, notifier: ScriptedNotifier
+) -> None:
+    checkout = await prepare_submitted(app)
+    app.merchants.fill([msgspec.structs.replace(CHANNEL, domains=("another.example",))], [])
+
+    move_to(app, DUE)
+    assert await send_reminders(app) == 1
+
+    assert notifier.called == []
+    assert (await look(app, checkout)).reminder == Reminder.IMPOSSIBLE
 
 
 async def test_a_registration_is_named_by_its_own_path(app: App, notifier: ScriptedNotifier) -> None:
@@ -171,9 +184,9 @@ async def test_no_log_line_has_the_whole_id_of_a_checkout(
     assert received == [f"{checkout.id[:8]}***{checkout.id[32:]}"] * 2
 
 
-@pytest.mark.parametrize("return_url", ["shop://result", None])
+@pytest.mark.parametrize(("return_url", "calls"), [("https://10.0.0.1/", 1), ("shop://result", 0), (None, 0)])
 async def test_an_address_that_is_never_notified_is_not_tried_again(
-    app: App, notifier: ScriptedNotifier, return_url: str | None
+    app: App, notifier: ScriptedNotifier, return_url: str | None, calls: int
 ) -> None:
     notifier.script = [Forbidden()]
     checkout = await prepare(app)
@@ -182,7 +195,7 @@ async def test_an_address_that_is_never_notified_is_not_tried_again(
     move_to(app, DUE)
     assert [await send_reminders(app) for _ in range(2)] == [1, 0]
 
-    assert len(notifier.called) == (return_url is not None)
+    assert len(notifier.called) == calls
     assert (await look(app, checkout)).reminder == Reminder.IMPOSSIBLE
     assert await count_owed(app) == 0
 

@@ -95,7 +95,8 @@ async def submit(request: Request, app: App) -> Reply:
 @_add_form_route("POST", f"{_PATH}/{{id}}/abandoned", "abandon_checkout", also_takes=frozenset({"attempt"}))
 async def abandon(request: Request, app: App) -> Reply:
     """The shopper's form gives up an `attempt` whose challenge or provider's window was closed."""
-    return reply_with(await abandon_attempt(app, request.names[0], request.find("attempt")))
+    origin = request.header(b"origin")
+    return reply_with(await abandon_attempt(app, request.names[0], request.find("attempt"), origin=origin))
 
 
 @ROUTES.add("GET", f"{_PATH}/{{id}}/provider", "send_to_provider", Access.OPEN, hides_path=True)
