@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -148,6 +149,9 @@ def test_imported_countries_are_found_and_a_broken_file_changes_nothing(
     assert run_command(guarded, "geoip", "import", str(ranges)) == "3 IP ranges imported"
     with pytest.raises(RuntimeError, match=r"broken\.csv, line 2: .*nothing was imported"):
         run_command(guarded, "geoip", "import", str(broken))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RuntimeError, match=r"pipe must be a file and no pipe.*nothing was imported"):
+        run_command(guarded, "geoip", "import", str(tmp_path / "pipe"))
     assert run_command(guarded, "geoip", "find", "203.0.113.9") == "DE"
     assert run_command(guarded, "geoip", "find", "2001:db8::1") == "AT"
     assert run_command(guarded, "geoip", "find", "198.51.100.1") == "unknown, anonymous proxy"

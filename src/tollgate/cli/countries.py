@@ -71,6 +71,8 @@ def import_ranges(files: tuple[Path, ...], **flags: Any) -> None:
         places: dict[str, str] = {}
         blocks: list[Path] = []
         for path in files:
+            if not path.is_file():
+                raise country_files.Wrong(f"{path.name} must be a file and no pipe, because it is read twice")
             found = country_files.read_locations(path.name, _open(path, stack))
             places |= found or {}
             blocks += [] if found else [path]
