@@ -34,7 +34,7 @@ _HASH_BYTES = 10
 _IPV4 = bytes(10) + b"\xff\xff"
 _PRIVATE = (
     *(ip_network(text) for text in ("10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")),
-    *(ip_network(text) for text in ("0.0.0.0/32", "::/127", "fc00::/7", "fe80::/10")),
+    *(ip_network(text) for text in ("0.0.0.0/32", "100.64.0.0/10", "::/127", "fc00::/7", "fe80::/10")),
 )
 
 

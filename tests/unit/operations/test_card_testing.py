@@ -115,7 +115,9 @@ def test_an_ipv4_address_is_the_same_in_every_spelling(same: str) -> None:
     assert find_network(same) == find_network("203.0.113.9") is not None
 
 
-@pytest.mark.parametrize("text", ["10.1.2.3", "127.0.0.1", "192.168.0.1", "::1", "fd00::1", "fe80::1%eth0", "", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["10.1.2.3", "100.64.0.1", "127.0.0.1", "192.168.0.1", "::1", "fd00::1", "fe80::1%eth0", "", "\x00"]
+)
 async def test_private_addresses_and_nonsense_count_nobody(text: str) -> None:
     case = Case()
     answers = [await case.pay(make_shopper(text, form_address=text)) for _ in range(IP.refuse_from + 5)]
