@@ -43,7 +43,7 @@ def list_hits(payment: Payment, names: Mapping[str, str]) -> list[ShownHit]:
     return [
         ShownHit(
             hit,
-            names.get(hit.rule_id, f"{hit.list_name} list: an entry that was removed"),
+            names.get(hit.rule_id, f"{hit.listed_on} list: an entry that was removed"),
             "/lists" if hit.is_entry else f"/risk/rules/{hit.rule_id}",
         )
         for hit in payment.risk.hits

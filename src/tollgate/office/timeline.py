@@ -82,7 +82,7 @@ def _describe_risk(at: Instant, finding: RiskFinding) -> Item:
 
 def _describe_hit(hit: Hit) -> tuple[str, str]:
     if hit.is_entry:
-        return f"entry {hit.rule_id}", f"{hit.list_name} list"
+        return f"entry {hit.rule_id}", f"{hit.listed_on} list"
     outcome = hit.outcome.value.replace("_", " ")
     return f"rule {hit.rule_id}", f"version {hit.version}, {outcome}{', shadow' if hit.is_shadow else ''}"
 

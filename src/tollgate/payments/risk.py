@@ -50,7 +50,7 @@ class Hit(msgspec.Struct, frozen=True, array_like=True):
         return self.version == LISTED
 
     @property
-    def list_name(self) -> "ListName":
+    def listed_on(self) -> "ListName":
         """Returns the list that an entry was on."""
         return ListName.BLOCK if self.outcome is RiskOutcome.REFUSE else ListName.ALLOW
 
