@@ -55,9 +55,9 @@ SHORT = ("announcements_pending", "deliveries_pending", "instructions_open")
 """Indexes that hold only what waits."""
 FIRST_ROWS = {"audit._sample", "registrations._newest", "search_index._newest_events"}
 """Statements that walk along a key and stop at the first rows."""
-BEHIND = {"risk._count_all"}
+BEHIND = {"sightings._count_all"}
 """Statements that only a worker runs, beside payments."""
-POSTGRESQL_ONLY = {"risk._looks"}
+POSTGRESQL_ONLY = {"sightings._looks"}
 """Statements that SQLite is never given."""
 STATEMENTS = {
     full_name: value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import date
+from typing import Any
 
 import msgspec
 import pytest
@@ -20,9 +21,11 @@ from tollgate.flows.sighting_history import write_history
 from tollgate.flows.try_rules import evaluate_history
 from tollgate.operations.app import App, Call
 from tollgate.operations.risk_rules import add_rule
-from tollgate.operations.sightings import Sightings
+from tollgate.operations.sightings import PARTS, Sightings
 from tollgate.payments.payment import IdempotencyKey
-from tollgate.store import risk as store
+from tollgate.payments.velocities import Sighting
+from tollgate.store import risk
+from tollgate.store import sightings as store
 from tollgate.store.database import Database
 from tollgate.store.schema import payments, registrations, risk_sightings
 from tollgate.store.statements import Statement, Write
@@ -77,17 +80,17 @@ async def pay_as(app: App, email: str) -> None:
     await pay(app, msgspec.structs.replace(ORDER, echo={"customer.email": email}), Call(CHANNEL, make_id()))
 
 
-async def list_stored(app: App) -> list[store.SightingRow]:
-    return [store.SightingRow(*row) for row in await app.database.fetch(ALL, {})]
+async def list_stored(app: App) -> list[list[Any]]:
+    return [list(row) for row in await app.database.fetch(ALL, {})]
 
 
-def take_noted(app: App) -> list[store.SightingRow]:
-    return sorted(app.sightings.take(1000), key=lambda row: (row.key, row.at))
+def take_noted(app: App) -> list[Sighting]:
+    return app.sightings.take(range(PARTS))
 
 
 async def list_codes(app: App) -> list[str]:
     """Lists what a back-test by the present rules says, by the time of the payments."""
-    present = await store.list_rules(app.database, MERCHANT.id)
+    present = await risk.list_rules(app.database, MERCHANT.id)
     found = [each async for page in evaluate_history(app, MERCHANT.id, present) for each in page]
     assert [each.finding.hits for each in found] == [
         each.payment.risk.hits if each.payment.risk else () for each in found
@@ -104,7 +107,7 @@ async def test_a_killed_process_loses_no_sighting_of_a_registration(app: App) ->
     other = msgspec.structs.replace(app, sightings=Sightings())
     await workers.derive_recent(other)
 
-    assert await list_stored(app) == noted
+    assert await list_stored(app) == store.pack(noted)
     assert len(noted) == 4
 
 
@@ -117,7 +120,7 @@ async def test_the_newest_registrations_are_derived_even_if_no_payment_was_ever_
 
     await workers.derive_recent(app)
 
-    assert await list_stored(app) == [newest]
+    assert await list_stored(app) == store.pack([newest])
 
 
 async def test_a_registration_that_a_payment_made_is_counted_with_the_payment_only(app: App) -> None:
@@ -128,7 +131,7 @@ async def test_a_registration_that_a_payment_made_is_counted_with_the_payment_on
 
     await workers.derive_recent(app)
 
-    assert await list_stored(app) == noted
+    assert await list_stored(app) == store.pack(noted)
     assert len(noted) == 1
 
 
@@ -164,7 +167,7 @@ async def test_the_card_of_a_refused_registration_is_unknown_and_its_e_mail_is_n
 
     assert len(noted) == 2
     [registered] = await list_stored(app)
-    assert registered in noted
+    assert registered in store.pack(noted)
 
 
 @pytest.mark.parametrize("table", [payments, registrations])
@@ -172,7 +175,7 @@ async def test_an_account_that_cannot_be_opened_keeps_no_host_from_starting(app:
     await add(app, REGISTERED, PAIRED, {"kind": "count", "attribute": "email", "window": "1h", "count": "9"})
     await keep(app)
     await pay_as(app, "jane@example.com")
-    app.sightings.take(1000)
+    app.sightings.take(range(PARTS))
     await app.database.write([Write(Statement(sa.update(table).values(sealed_account=b"damaged")), {})], label="test")
 
     await workers.derive_recent(app)
@@ -184,7 +187,7 @@ async def test_an_account_that_cannot_be_opened_keeps_no_host_from_starting(app:
 async def test_a_registration_that_cannot_be_read_is_left_out(app: App) -> None:
     await add(app, REGISTERED)
     await keep(app)
-    app.sightings.take(1000)
+    app.sightings.take(range(PARTS))
     await app.database.write([Write(Statement(sa.update(registrations).values(echo="{")), {})], label="test")
 
     await workers.derive_recent(app)

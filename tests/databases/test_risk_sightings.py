@@ -19,13 +19,13 @@ from tollgate.flows import erase_person
 from tollgate.flows.pay import pay
 from tollgate.operations import geography, risk_rules
 from tollgate.operations.app import App, Call
-from tollgate.operations.sightings import Sightings
+from tollgate.operations.sightings import PARTS, Sightings
 from tollgate.payments.erasure import SearchKind
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.payments.risk import Entry, ListName, RiskOutcome, Rule, RuleMode, Terms
 from tollgate.payments.velocities import Sighting
-from tollgate.store import risk as store
-from tollgate.store import risk_lists
+from tollgate.store import risk, risk_lists
+from tollgate.store import sightings as store
 from tollgate.store.database import Database, Unavailable
 from tollgate.store.payments import find_payment
 from tollgate.store.schema import risk_sightings
@@ -146,13 +146,13 @@ async def test_a_payment_that_is_made_and_written_during_a_read_is_not_forgotten
     async def read_slowly(db: Database, looks: Sequence[store.Look]) -> dict[bytes, list[Sighting]]:
         found = await read(db, looks)
         if not others:
-            others.append(store.SightingRow(MERCHANT.id, looks[0].key, NOW + 1, "another", 100, "EUR"))
+            others.append(Sighting(MERCHANT.id, looks[0].key, NOW + 1, "another", 100, "EUR"))
             app.sightings.note("another", others)
             app.sightings.settle("another", is_written=True)
             await workers.write_noted(app)
         return found
 
-    others: list[store.SightingRow] = []
+    others: list[Sighting] = []
     monkeypatch.setattr(store, "read_sightings", read_slowly)
     assert await pay_codes(app, 1) == [APPROVED]
     move_clock(app, NOW + SECOND)
@@ -193,17 +193,17 @@ async def test_a_killed_process_loses_no_sighting(app: App) -> None:
     app.merchants.fill_risk([*pairs, *counts, *duplicates])
     for place in range(3):
         await pay_once(app, merchant_transaction_id=f"order-{place}", money=Money(100 + place, "EUR"))
-    noted = sorted(app.sightings.take(1000), key=lambda row: (row.key, row.at))
+    noted = app.sightings.take(range(PARTS))
     app.sightings.put_back(noted)
 
     other = open_process(app)
     await workers.derive_recent(other)
-    derived = [store.SightingRow(*row) for row in await app.database.fetch(ALL, {})]
-    assert derived == noted
-    assert len(derived) == 3 * 8
+    derived = [list(row) for row in await app.database.fetch(ALL, {})]
+    assert derived == store.pack(noted)
+    assert len(noted) == 3 * 8
 
     await workers.write_noted(app)
-    assert len(await app.database.fetch(ALL, {})) == 3 * 8
+    assert [list(row) for row in await app.database.fetch(ALL, {})] == derived
 
 
 async def test_wrong_security_codes_are_derived_from_the_result(app: App) -> None:
@@ -211,7 +211,7 @@ async def test_wrong_security_codes_are_derived_from_the_result(app: App) -> Non
     assert isinstance(app.simulator, ScriptedWire)
     app.simulator.script.append(b'{"status":"declined","response_code":"82","message":"No"}')
     assert await pay_codes(app, 1) == ["800.100.153"]
-    app.sightings.take(1000)
+    app.sightings.take(range(PARTS))
     other = open_process(app)
     await workers.derive_recent(other)
     move_clock(app, NOW + SECOND)
@@ -266,7 +266,7 @@ async def test_what_cannot_be_written_is_written_later(app: App, monkeypatch: py
         raise Unavailable("no disk")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "write_ordered", fail)
+        patch.setattr(store, "write_packed", fail)
         with pytest.raises(Unavailable):
             await workers.write_noted(app)
     assert await app.database.fetch(ALL, {}) == []
@@ -334,10 +334,10 @@ async def test_versions_stay_and_the_newest_counts_also_if_two_change_a_rule_at_
 
     await asyncio.gather(change(mode="active"), change(count="5"), change(attribute="ip"))
 
-    versions = await store.list_versions(app.database, MERCHANT.id, rule.id)
+    versions = await risk.list_versions(app.database, MERCHANT.id, rule.id)
     assert [each.version for each in versions] == [1, 2, 3, 4]
     assert versions[0] == rule
-    (newest,) = await store.list_rules(app.database, MERCHANT.id)
+    (newest,) = await risk.list_rules(app.database, MERCHANT.id)
     assert newest == versions[-1]
     assert (newest.mode, newest.terms.count, newest.terms.attribute) == (RuleMode.ACTIVE, 5, Attribute.IP)
     assert newest.code == "800.120.102"

@@ -24,7 +24,7 @@ from tollgate.flows.registrations import register
 from tollgate.operations.app import App, Call
 from tollgate.operations.risk_rules import add_entry
 from tollgate.payments.risk import Rule
-from tollgate.store import risk as store
+from tollgate.store import risk
 from tollgate.values import MINUTE, SECOND, FixedClock, Instant
 from tollgate.workers.sightings import write_noted
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_app
@@ -261,7 +261,7 @@ async def run_shop(
         app = await furnish_app(database, wire)
         chosen = make_rules(some)
         for rule in chosen:
-            await store.insert_rule(database, rule)
+            await risk.insert_rule(database, rule)
         for number, each in enumerate(lists):
             sent = {"list": each.name, "attribute": each.attribute, "value": each.value}
             ends_at = None if each.lifetime is None else NOW + each.lifetime

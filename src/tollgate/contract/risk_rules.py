@@ -217,9 +217,11 @@ class Person(msgspec.Struct, frozen=True):
 def read_person(echo: Mapping[str, str], card: CardSummary | None) -> Person:
     values: dict[Attribute, str] = {}
     for attribute, names in _VALUES.items():
-        text = next((echo[name] for name in names if echo.get(name)), "")
-        if text and (value := normalize(attribute, text)):
-            values[attribute] = value
+        for name in names:
+            if text := echo.get(name):
+                if value := normalize(attribute, text):
+                    values[attribute] = value
+                break
     if card is not None:
         values[Attribute.BIN] = card.bin[:6]
     return Person(

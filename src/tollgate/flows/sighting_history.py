@@ -10,7 +10,7 @@ from tollgate.catalog.risk_rows import Attribute
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
 from tollgate.store import opening
-from tollgate.store import risk as store
+from tollgate.store import sightings as store
 from tollgate.values import DAY, SECOND, Instant, MerchantId
 
 SETTING = "sightings_since."

@@ -22,9 +22,8 @@ from tollgate.payments.risk import RiskFinding, Rule
 from tollgate.payments.risk_evaluation import CompiledRules, compile_rules
 from tollgate.payments.risk_replay import Past, evaluate_payment
 from tollgate.payments.risk_report import Report, list_fates
-from tollgate.payments.velocities import WRONG_TRIES
+from tollgate.payments.velocities import WRONG_TRIES, Sighting
 from tollgate.store import reports
-from tollgate.store.risk import SightingRow
 from tollgate.values import HOUR, SECOND, Instant, MerchantId, Refusal
 
 
@@ -48,7 +47,7 @@ class _Replay:
             for channel in app.merchants.list_channels(merchant_id)
         }
         self._past = Past(every.windows_s, {(attribute, window_s) for attribute, window_s, _ in every.totals})
-        self._wrong: list[tuple[Instant, str, Attribute, SightingRow]] = []
+        self._wrong: list[tuple[Instant, str, Attribute, Sighting]] = []
         """Wrong tries of which the result is not known yet at the time that is judged."""
         self.needed = frozenset(every.attributes.union(*[each.listed for each in self._rules.values()]))
         self.begins_at = begins_at - max(every.windows_s.values(), default=0) * SECOND - HOUR
@@ -57,7 +56,7 @@ class _Replay:
         self._registered = registration_history.read_sightings(
             app, merchant_id, self._counted.keys(), self.begins_at, ends_at
         )
-        self._next_registered: tuple[Attribute, SightingRow] | None = None
+        self._next_registered: tuple[Attribute, Sighting] | None = None
 
     async def evaluate_next(self, payment: Payment, account: Instrument | None) -> RiskFinding:
         """Judges the next payment as the gateway would have done, before it was sent and then by its answers."""
@@ -73,7 +72,7 @@ class _Replay:
             if attribute in WRONG_TRIES:
                 heapq.heappush(self._wrong, (row.at, row.payment_id, attribute, row))
             else:
-                self._past.add(attribute, row.key, row.sighting)
+                self._past.add(attribute, row.key, row)
         if self._past.sightings > LIMITS.tried_sightings_max:
             detail = f"more than {LIMITS.tried_sightings_max} values lie within the longest window: shorten the windows"
             raise Refusal(get_result(codes.INVALID_REQUEST), detail)
@@ -83,12 +82,12 @@ class _Replay:
         """Adds the wrong tries that were known, and what was registered without a payment, before an instant."""
         while self._wrong and self._wrong[0][0] < at:
             _, _, attribute, row = heapq.heappop(self._wrong)
-            self._past.add(attribute, row.key, row.sighting)
+            self._past.add(attribute, row.key, row)
         while found := self._next_registered or await anext(self._registered, None):
             attribute, row = self._next_registered = found
             if row.at >= at:
                 break
-            self._past.add(attribute, row.key, row.sighting)
+            self._past.add(attribute, row.key, row)
             self._next_registered = None
 
 

@@ -146,6 +146,7 @@ class MerchantCache:
             found = risk_evaluation.compile_rules(
                 [rule for rule in own if rule.channel_id in ("", channel.id)],
                 self.list_risk_entries(channel.merchant_id),
+                self.get_counted(channel.merchant_id),
             )
             self._compiled[channel.id] = found
         return found

@@ -6,7 +6,6 @@ Most shoppers are new, and of a value that was never seen nothing has to be read
 _SPACE = 8
 """So many times more places than values; one new value in so many is taken for a known one."""
 _SIZE_MIN, _SIZE_MAX = 1 << 18, 1 << 25
-_STEP = 0x9E3779B1
 
 
 class KnownValues:
@@ -25,10 +24,17 @@ class KnownValues:
         """Tells whether a larger one would be of use."""
         return self._filled * _SPACE > len(self._places) and len(self._places) < _SIZE_MAX
 
+    def has(self, key: bytes) -> bool:
+        """Tells whether a value may have been seen."""
+        return bool(self._places[self._choose_place(key)])
+
+    def _choose_place(self, key: bytes) -> int:
+        # The first byte is the same in all hashes.
+        return int.from_bytes(key[1:5], "little") & self._mask
+
     def add(self, key: bytes) -> bool:
         """Adds a value, and returns whether it was new for certain."""
-        # The first byte is the same in all hashes; the last one tells attributes with the same value apart.
-        place = (int.from_bytes(key[1:5], "little") + key[-1] * _STEP) & self._mask
+        place = self._choose_place(key)
         if self._places[place]:
             return False
         self._places[place] = 1

@@ -15,9 +15,9 @@ from tollgate.operations.accounts import open_registered
 from tollgate.operations.app import App
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.registration import Registration
+from tollgate.payments.velocities import Sighting
 from tollgate.store import registrations
-from tollgate.store import risk as risk_store
-from tollgate.store.risk import SightingRow
+from tollgate.store import sightings as store
 from tollgate.values import Instant, MerchantId, Money
 from tollgate.vault.keyring import KeyringError
 from tollgate.vault.sealing import EnvelopeError
@@ -25,7 +25,7 @@ from tollgate.vault.sealing import EnvelopeError
 
 async def read_sightings(
     app: App, merchant_id: MerchantId, counted: Set[Attribute], begins_at: Instant, ends_at: Instant
-) -> AsyncIterator[tuple[Attribute, SightingRow]]:
+) -> AsyncIterator[tuple[Attribute, Sighting]]:
     """Yields the sightings of the registrations between two instants by their time.
 
     The row has what the registration has now: the card of one that was refused or wiped is unknown.
@@ -46,19 +46,19 @@ async def write_sightings(
     app: App, merchant_id: MerchantId, counted: Set[Attribute], begins_at: Instant, ends_at: Instant
 ) -> None:
     """Writes the sightings of the registrations between two instants; those that are there stay."""
-    rows: list[SightingRow] = []
+    rows: list[Sighting] = []
     async for _, row in read_sightings(app, merchant_id, counted, begins_at, ends_at):
         rows.append(row)
         if len(rows) == LIMITS.sightings_batch:
-            await risk_store.write_sightings(app.database, rows)
+            await store.write_sightings(app.database, rows)
             rows = []
     if rows:
-        await risk_store.write_sightings(app.database, rows)
+        await store.write_sightings(app.database, rows)
 
 
 def _derive(
     app: App, registration: Registration, sealed: bytes | None, seen: Set[Attribute]
-) -> list[tuple[Attribute, SightingRow]]:
+) -> list[tuple[Attribute, Sighting]]:
     subject = risk.Subject(
         merchant_id=registration.merchant_id,
         channel_id=registration.channel_id,

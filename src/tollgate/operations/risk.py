@@ -4,32 +4,35 @@ What follows from a judgement is carried out by the flows.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
-from tollgate.catalog.risk_rows import PAIRS, REGISTERED, REGISTERING, SAME_VALUES, TOTALS, Attribute
+from tollgate.catalog.risk_rows import PAIRS, REGISTERED, SAME_VALUES, TOTALS, Attribute
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
 from tollgate.operations.app import App
-from tollgate.operations.risk_rules import hash_base, hash_value, mark_hash
+from tollgate.operations.risk_rules import MARKS, hash_base, hash_value
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import NATURES, Nature, Payment
 from tollgate.payments.risk import Facts, RiskFinding, RiskOutcome
-from tollgate.payments.risk_evaluation import CompiledRules, evaluate
-from tollgate.payments.velocities import WRONG_TRIES, Velocities, Velocity, begin_window
+from tollgate.payments.risk_evaluation import CompiledRules, Watched, evaluate
+from tollgate.payments.velocities import WRONG_TRIES, Sighting, Velocities, Velocity, begin_window
 from tollgate.store import payments
-from tollgate.store.risk import SightingRow
-from tollgate.values import SECOND, Instant, MerchantId, Money
+from tollgate.values import Instant, MerchantId, Money
 from tollgate.vault import keyring, sealing, signing
 
 _CARD_BASED = frozenset(
     {Attribute.CARD, Attribute.PAYMENT, *WRONG_TRIES, *[each for each, pair in PAIRS.items() if Attribute.CARD in pair]}
 )
+
+
+_NONE = Velocities(0, {})
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,9 +81,8 @@ async def evaluate_order(
 
     account_id: the acquirer account of the route; None for the one that has the id of the channel.
     """
-    rules, counted = app.merchants.get_risk_rules(channel), app.merchants.get_counted(channel.merchant_id)
-    now = app.clock.now()
-    if (rules.is_idle and not counted) or NATURES[order.payment_type] is not Nature.TAKES:
+    rules, now = app.merchants.get_risk_rules(channel), app.clock.now()
+    if rules.is_idle or NATURES[order.payment_type] is not Nature.TAKES:
         return Judgement(now)
     subject = Subject(
         merchant_id=channel.merchant_id,
@@ -96,18 +98,18 @@ async def evaluate_order(
         merchant_transaction_id=order.merchant_transaction_id,
         echo=order.echo,
     )
-    return await _evaluate(app, rules, subject, read_person(subject.echo, subject.card), counted)
+    return await _evaluate(app, rules, subject, read_person(subject.echo, subject.card))
 
 
-async def _evaluate(
-    app: App, rules: CompiledRules, subject: Subject, person: Person, counted: Mapping[Attribute, int]
-) -> Judgement:
-    values, others = make_values(app, subject, person, rules.attributes | rules.listed | counted.keys())
+async def _evaluate(app: App, rules: CompiledRules, subject: Subject, person: Person) -> Judgement:
+    values, others = make_values(app, subject, person, rules.wanted)
+    watched = app.sightings.list_loud(rules.groups, values, subject.at, subject.money.hundredths)
     # Nothing is awaited between the choice of the time and this, so that whoever comes later counts it.
-    app.sightings.note(subject.payment_id, make_rows(subject, values, others, counted.keys()))
+    app.sightings.note(subject.payment_id, make_rows(subject, values, others, rules.counted.keys()))
     try:
         facts = await make_facts(app, rules, subject, person, values, others)
-        finding = evaluate(rules, facts, await read_velocities(app, rules, facts, subject.merchant_id, counted))
+        velocities = await read_velocities(app, rules, facts, subject.merchant_id, watched) if watched else _NONE
+        finding = evaluate(rules, facts, velocities, watched)
     except BaseException:
         app.sightings.settle(subject.payment_id, is_written=False)
         raise
@@ -120,10 +122,8 @@ async def evaluate_registration(
     """Judges an account that is registered without a payment: by the lists, and by the rules that count registrations
     and what came with a card. It counts for others as a payment does."""
     rules = app.merchants.get_risk_rules(channel).registering
-    windows_s = app.merchants.get_counted(channel.merchant_id)
-    counted = {each: windows_s[each] for each in windows_s.keys() & REGISTERING}
     now = app.clock.now()
-    if rules is None or (rules.is_idle and not counted):
+    if rules is None or rules.is_idle:
         return Judgement(now)
     subject = Subject(
         merchant_id=channel.merchant_id,
@@ -140,28 +140,39 @@ async def evaluate_registration(
         echo=order.echo,
     )
     person = msgspec.structs.replace(read_person(subject.echo, subject.card), registers=True)
-    return await _evaluate(app, rules, subject, person, counted)
+    return await _evaluate(app, rules, subject, person)
+
+
+class _Marked(NamedTuple):
+    """An attribute among those that have the same value."""
+
+    attribute: Attribute
+    mark: bytes
+    other: Attribute | None
+    """The other value of a pair."""
+    is_registered: bool
+    """Only a registration has it."""
 
 
 class _Plan(msgspec.Struct, frozen=True):
     """A list of what is made of a payment for some attributes."""
 
     needs_card: bool
-    rows: tuple[tuple[Attribute, Attribute, int, Attribute | None], ...]
-    """An attribute, the one whose value it has, the mark of its hash, and the other value of a pair."""
+    bases: tuple[tuple[Attribute, tuple[_Marked, ...]], ...]
+    """The values, and the attributes that have them."""
     pairs: tuple[tuple[Attribute, Attribute], ...]
 
 
 @lru_cache(maxsize=256)
 def _make_plan(wanted: frozenset[Attribute]) -> _Plan:
     needed = wanted.union(*[PAIRS[each] for each in wanted if each in PAIRS])
+    pairs = tuple((each, PAIRS[each][1]) for each in sorted(needed) if each in PAIRS)
+    bases: dict[Attribute, list[_Marked]] = {}
+    for each in sorted(needed):
+        base, mark = SAME_VALUES.get(each, (each, 0))
+        bases.setdefault(base, []).append(_Marked(each, MARKS[mark], dict(pairs).get(each), each in REGISTERED))
     return _Plan(
-        not _CARD_BASED.isdisjoint(needed),
-        tuple(
-            (each, *SAME_VALUES.get(each, (each, 0)), PAIRS[each][1] if each in PAIRS else None)
-            for each in sorted(needed)
-        ),
-        tuple((each, PAIRS[each][1]) for each in sorted(needed) if each in PAIRS),
+        not _CARD_BASED.isdisjoint(needed), tuple((base, tuple(marked)) for base, marked in bases.items()), pairs
     )
 
 
@@ -170,8 +181,7 @@ def make_values(
 ) -> tuple[dict[Attribute, bytes], dict[Attribute, bytes]]:
     """Returns the keys of the wanted values that the subject has, and the other value of each pair."""
     plan = _make_plan(frozenset(wanted))
-    texts = dict(person.values)
-    texts[Attribute.CHANNEL], texts[Attribute.ACCOUNT] = subject.channel_id, subject.account_id
+    texts = {**person.values, Attribute.CHANNEL: subject.channel_id, Attribute.ACCOUNT: subject.account_id}
     if subject.merchant_transaction_id:
         texts[Attribute.MERCHANT_TRANSACTION_ID] = subject.merchant_transaction_id
     if subject.account is not None and plan.needs_card:
@@ -181,32 +191,29 @@ def make_values(
             if Attribute.PAYMENT in wanted:
                 texts[Attribute.PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
     values: dict[Attribute, bytes] = {}
-    hashed: dict[Attribute, bytes] = {}
-    for attribute, base, mark, other in plan.rows:
-        if base not in texts or (other is not None and other not in texts):
-            continue
-        if attribute in REGISTERED and not person.registers:
-            continue
-        if base not in hashed:
-            hashed[base] = hash_base(subject.merchant_id, base, texts[base], app.keyring)
-        values[attribute] = mark_hash(hashed[base], mark)
+    for base, marked in plan.bases:
+        if base in texts:
+            hashed = hash_base(subject.merchant_id, base, texts[base], app.keyring)
+            for attribute, mark, other, is_registered in marked:
+                if (other is None or other in texts) and (person.registers or not is_registered):
+                    values[attribute] = hashed + mark
     return values, {pair: values[other] for pair, other in plan.pairs if pair in values}
 
 
 def make_rows(
     subject: Subject, values: Mapping[Attribute, bytes], others: Mapping[Attribute, bytes], counted: Set[Attribute]
-) -> list[SightingRow]:
+) -> list[Sighting]:
     """Returns the sightings of a subject; that a value was wrong is seen in the result only."""
     merchant_id, payment_id, at = subject.merchant_id, subject.payment_id, subject.at
     amount, currency = subject.money.hundredths, subject.money.currency
     rows = [
-        SightingRow(merchant_id, values[attribute], at, payment_id, amount, currency, others.get(attribute))
+        Sighting(merchant_id, values[attribute], at, payment_id, amount, currency, others.get(attribute))
         for attribute in counted
         if attribute in values and attribute not in WRONG_TRIES
     ]
     if subject.result_code:
         rows += [
-            SightingRow(merchant_id, values[attribute], subject.completed_at, payment_id, amount, currency)
+            Sighting(merchant_id, values[attribute], subject.completed_at, payment_id, amount, currency)
             for attribute, codes in WRONG_TRIES.items()
             if attribute in counted and attribute in values and subject.result_code in codes
         ]
@@ -246,15 +253,12 @@ async def make_facts(
 
 
 async def read_velocities(
-    app: App, rules: CompiledRules, facts: Facts, merchant_id: MerchantId, counted: Mapping[Attribute, int]
+    app: App, rules: CompiledRules, facts: Facts, merchant_id: MerchantId, watched: Iterable[Watched]
 ) -> Velocities:
-    """Reads the earlier payments that the rules of a channel count, in one statement for all values.
-
-    counted: the windows of the rules of all channels; the sightings of a value are held for all of them.
-    """
+    """Reads the earlier payments that rules count, in one statement for all values."""
     at, values = facts.at, facts.values
-    wanted = [each for each in rules.windows_s if each in values and each not in TOTALS]
-    begins = {values[attribute]: at - counted[attribute] * SECOND for attribute in wanted}
+    wanted = [each for each in watched if each.attribute not in TOTALS]
+    begins = {values[each.attribute]: at - each.window for each in wanted}
     found = await app.sightings.read(app.database, merchant_id, begins, at) if begins else {}
     totals: dict[tuple[Attribute, int, str], Velocity] = {}
     for attribute, window_s in {(attribute, window_s) for attribute, window_s, _ in rules.totals}:
@@ -262,7 +266,7 @@ async def read_velocities(
         summed = await app.sightings.add_up(app.database, merchant_id, key, window_s, begin, at)
         totals |= {(attribute, window_s, currency): each for currency, each in summed.items()}
         totals[attribute, window_s, ""] = Velocity(sum(each.count for each in summed.values()), 0)
-    return Velocities(at, {attribute: found[values[attribute]] for attribute in wanted}, totals)
+    return Velocities(at, {each.attribute: found[values[each.attribute]] for each in wanted}, totals)
 
 
 def note_result(app: App, payment: Payment, account: Instrument | None, result_code: str) -> None:
@@ -310,11 +314,11 @@ async def open_accounts(app: App, some: Sequence[Payment], wanted: Set[Attribute
     return found
 
 
-async def derive_rows(app: App, some: Sequence[Payment], counted: Set[Attribute]) -> list[SightingRow]:
+async def derive_rows(app: App, some: Sequence[Payment], counted: Set[Attribute]) -> list[Sighting]:
     """Returns the sightings of stored payments of one merchant, with the accounts that are not wiped."""
     judged = [payment for payment in some if payment.is_charge]
     accounts = await open_accounts(app, judged, counted)
-    rows: list[SightingRow] = []
+    rows: list[Sighting] = []
     for payment in judged:
         subject = make_subject(payment, accounts.get(payment.id))
         values, others = make_values(app, subject, read_person(payment.echo, payment.card), counted)

@@ -60,13 +60,13 @@ async def _check_channel(database: Database, rule: Rule) -> None:
 
 _HASH_BYTES = 17
 """The version of the key, and as many bytes as no two values will ever share."""
-_MARKS = tuple(bytes([mark]) for mark in range(8))
+MARKS = tuple(bytes([mark]) for mark in range(8))
 
 
 def hash_value(merchant_id: MerchantId, attribute: Attribute, value: str, keyring: Keyring) -> bytes:
     """Returns the keyed hash by which a value is counted and listed; nobody can compare the values of two merchants."""
     base, mark = risk_rows.SAME_VALUES.get(attribute, (attribute, 0))
-    return mark_hash(hash_base(merchant_id, base, value, keyring), mark)
+    return hash_base(merchant_id, base, value, keyring) + MARKS[mark]
 
 
 def hash_base(merchant_id: MerchantId, base: Attribute, value: str, keyring: Keyring) -> bytes:
@@ -74,11 +74,6 @@ def hash_base(merchant_id: MerchantId, base: Attribute, value: str, keyring: Key
     if base is Attribute.CARD:
         return bytes.fromhex(value)[:_HASH_BYTES]
     return signing.hash_text("risk value", (merchant_id, base), value.encode(), keyring)[:_HASH_BYTES]
-
-
-def mark_hash(hashed: bytes, mark: int) -> bytes:
-    """Returns the key of an attribute; those of one value stand together in the store, so one page holds them."""
-    return hashed + _MARKS[mark]
 
 
 async def add_entry(

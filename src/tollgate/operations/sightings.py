@@ -4,17 +4,20 @@ A payment only adds to memory; a worker writes. What a crash loses is derived ag
 """
 
 import asyncio
-from collections import deque
+import math
+import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence, Set
 from itertools import islice
 
 import msgspec
 
+from tollgate.catalog.risk_rows import Attribute
 from tollgate.operations.known_values import KnownValues
+from tollgate.payments.risk_evaluation import Watched
 from tollgate.payments.velocities import History, Sighting, Velocity
-from tollgate.store import risk as store
+from tollgate.store import sightings as store
 from tollgate.store.database import Batcher, Database
-from tollgate.store.risk import READ_MAX, Look, SightingRow
+from tollgate.store.sightings import READ_MAX, Look
 from tollgate.store.statements import Dialect
 from tollgate.values import SECOND, Instant, MerchantId
 
@@ -24,11 +27,15 @@ UNSETTLED: Instant = 3 * SECOND
 """Other processes write their sightings within this time, and tell it if they write older ones."""
 
 _NEVER: Instant = 1 << 62
-_VALUES_MAX = 20_000
-"""The number of values whose sightings are held in memory."""
+_VALUES_MAX = 50_000
+"""The number of values that are held in memory, with the number of their sightings and the sum of their amounts."""
 _ROWS_MAX = 100_000
-"""The number of sightings that are held in memory."""
+"""The number of written sightings that are held in memory."""
+PARTS = 32
+"""Values are in parts by their hashes, and those of one part stand together in the store."""
 _VALUES_AT_ONCE = 500
+_ALONE_S = 60.0
+"""A process that saw no other write for so long knows all values by itself."""
 _PAUSE_S = 0.01
 """Between two pages of values, payments have their turn."""
 
@@ -49,42 +56,82 @@ class _Sum:
             self.by_currency[currency] = Velocity(known.count + sign * each.count, known.total + sign * each.total)
 
 
-class _Held(History):
-    """The sightings of one value that this process knows: those it has not written yet, or all since some time."""
+class _Held:
+    """A value that this process knows: how often it was seen since some time, at most, and what is not written yet."""
 
-    __slots__ = ("edition", "readers", "since")
+    __slots__ = ("count", "edition", "fresh", "history", "is_torn", "readers", "since", "total")
 
     def __init__(self) -> None:
-        super().__init__()
+        self.fresh: list[Sighting] = []
+        """The sightings that are not written yet."""
         self.since: Instant = _NEVER
-        """The time from which all sightings are known; `_NEVER` before the value was read."""
+        """The time from which on all are counted; `_NEVER` before the value was read."""
         self.edition = 0
+        self.count = 0
+        self.total = 0
+        """The sum of the amounts in all currencies."""
+        self.history: History | None = None
+        """All that are counted, if a rule had to look closer; it has the fresh ones too."""
         self.readers = 0
+        self.is_torn = False
+        """While it was being read, fresh ones were written or dropped, so nobody knows whether they were read."""
+
+    def add(self, row: Sighting) -> None:
+        self.fresh.append(row)
+        self.count += 1
+        self.total += row.amount
+        if self.history is not None:
+            self.history.add(row)
+
+    def let_go(self, row: Sighting) -> None:
+        """Is told that a sighting was written: it stays counted."""
+        # Most often they are written in the order of their time.
+        if self.fresh and self.fresh[0] is row:
+            del self.fresh[0]
+        elif row in self.fresh:
+            self.fresh.remove(row)
+        self.is_torn = self.readers > 0
+
+    def drop(self, row: Sighting) -> None:
+        """Counts a sighting no longer."""
+        self.let_go(row)
+        self.count -= 1
+        self.total -= row.amount
+        if self.history is not None:
+            self.history.remove(row)
+
+    @property
+    def size(self) -> int:
+        return 0 if self.history is None else len(self.history.rows)
+
+    def take(self, history: History, since: Instant, edition: int) -> None:
+        self.history, self.count, self.total = history, len(history.rows), history.total
+        self.since, self.edition = _NEVER if self.is_torn else since, edition
 
 
 class Sightings:
     def __init__(self) -> None:
         self._last_at: Instant = 0
         self._held: dict[bytes, _Held] = {}
-        """The sightings by the key of their value; those that were asked for last are at the end."""
-        self._started: dict[str, Sequence[SightingRow]] = {}
+        """What is known by the key of the value; those that came last are at the end."""
+        self._started: dict[str, Sequence[Sighting]] = {}
         """The sightings of payments that are not written themselves."""
-        self._promised: dict[str, Sequence[SightingRow]] = {}
+        self._promised: dict[str, Sequence[Sighting]] = {}
         """The sightings that count once their payments are completed."""
-        self._ready: deque[SightingRow] = deque()
-        self._unwritten: dict[str, int] = {}
-        """The number of sightings of each payment that are not in the store."""
+        self._ready: list[list[Sighting]] = [[] for _ in range(PARTS)]
         self._sums: dict[tuple[bytes, int], _Sum] = {}
         self._reads: Batcher[Sequence[Look], _Found] | None = None
         self._edition = 0
         """It grows when something else than this changed the sightings in the store."""
         self._own_changes = 0
-        self._other_changes = -1
+        self._other_changes: int | None = None
         self._past_changes = -1
+        self._alone_since = -math.inf
+        """The time when another process was last seen to write."""
         self._rows = 0
-        """The number of sightings that are held."""
+        """The number of sightings in all histories."""
         self._known: KnownValues | None = None
-        """All values in the store and in memory; None before they are read, and where other processes add to them."""
+        """All values in the store and in memory; None before they are read, and while other processes add to them."""
         self._growing: KnownValues | None = None
         """The same while they are being read."""
 
@@ -95,26 +142,38 @@ class Sightings:
 
     # ---- what is not written yet ----
 
-    def note(self, payment_id: str, rows: Sequence[SightingRow]) -> None:
+    def note(self, payment_id: str, rows: Sequence[Sighting]) -> None:
         """Counts a payment from now on, although it is not written yet."""
         if rows:
             self._started[payment_id] = rows
-            self._add(payment_id, rows)
+            self._add(rows)
 
-    def _add(self, payment_id: str, rows: Sequence[SightingRow]) -> None:
-        self._unwritten[payment_id] = self._unwritten.get(payment_id, 0) + len(rows)
-        self._rows += len(rows)
+    def _add(self, rows: Sequence[Sighting]) -> None:
+        new: set[bytes] = set()
         for row in rows:
-            (self._held.get(row.key) or self._open(row.key)).add(row.sighting)
+            held = self._held.pop(row.key, None)
+            if held is None:
+                held = self._open(row.key, new)
+            else:
+                self._held[row.key] = held
+            held.add(row)
+            if held.history is not None:
+                self._rows += 1
         if len(self._held) > _VALUES_MAX or self._rows > _ROWS_MAX:
             self._evict(2 * len(rows))
 
-    def _open(self, key: bytes) -> _Held:
-        """Begins to hold a value. If it is a new one, there is nothing to read of it."""
-        held = self._held[key] = _Held()
+    def _open(self, key: bytes, new: set[bytes]) -> _Held:
+        """Begins to hold a value. If it is a new one, there is nothing to read of it.
+
+        new: the values of the same payment that were found to be new; attributes may have the same value.
+        """
+        held, value = _Held(), key[:-1]
+        self._held[key] = held
         if self._growing is not None:
-            self._growing.add(key)
-        if self._known is not None and self._known.add(key):
+            self._growing.add(value)
+        if self._known is not None and self._known.add(value):
+            new.add(value)
+        if value in new:
             held.since, held.edition = 0, self._edition
         return held
 
@@ -122,11 +181,11 @@ class Sightings:
         """Lets the worker write the sightings of a payment that was written, and forgets those of another."""
         rows = self._started.pop(payment_id, ())
         if is_written:
-            self._ready.extend(rows)
+            self.put_back(rows)
         else:
             self._drop(rows)
 
-    def hold(self, payment_id: str, rows: Sequence[SightingRow]) -> None:
+    def hold(self, payment_id: str, rows: Sequence[Sighting]) -> None:
         """Keeps what the result of a payment showed, such as a wrong security code, until the payment is completed."""
         if rows:
             self._promised[payment_id] = rows
@@ -135,69 +194,72 @@ class Sightings:
         """Counts what was held from the completion of the payment on."""
         rows = [msgspec.structs.replace(row, at=at) for row in self._promised.pop(payment_id, ())]
         if rows:
-            self._add(payment_id, rows)
-            self._ready.extend(rows)
+            self._add(rows)
+            self.put_back(rows)
 
-    @property
-    def ready(self) -> int:
-        """The number of sightings that can be written."""
-        return len(self._ready)
+    def take(self, parts: Iterable[int]) -> list[Sighting]:
+        """Takes sightings of some parts to write; they count as fresh until `forget`."""
+        taken: list[Sighting] = []
+        for part in parts:
+            taken += self._ready[part]
+            self._ready[part] = []
+        return taken
 
-    def take(self, limit: int) -> list[SightingRow]:
-        """Takes sightings to write; they count from memory until `forget`."""
-        return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
+    def put_back(self, rows: Iterable[Sighting]) -> None:
+        for row in rows:
+            self._ready[row.key[1] % PARTS].append(row)
 
-    def put_back(self, rows: Sequence[SightingRow]) -> None:
-        self._ready.extendleft(reversed(rows))
-
-    def forget(self, rows: Sequence[SightingRow]) -> None:
-        """Is told that sightings were written, in one change of the store; of values that are not held all go."""
+    def count_own_change(self) -> None:
+        """Is told that some of them were written: it is no change by another process."""
         self._own_changes += 1
-        self._count_down(rows)
+
+    def forget(self, rows: Iterable[Sighting]) -> None:
+        """Is told that sightings were written: from now on they are only counted."""
         for row in rows:
             held = self._held.get(row.key)
-            if held is None or held.readers:
-                continue
-            if held.since == _NEVER:
-                self._remove(held, row)
-            else:
-                # A value may be counted in one channel, and come in another where no rule reads it.
-                self._keep_newest(held)
+            if held is not None:
+                held.let_go(row)
+                if not held.fresh:
+                    self._bound(row.key, held)
 
     def erase(self, payment_ids: Set[str]) -> None:
         """Forgets payments whose sightings are erased, so that none is written afterwards."""
-        self._drop([row for row in self._ready if row.payment_id in payment_ids])
-        self._ready = deque(row for row in self._ready if row.payment_id not in payment_ids)
+        for part, rows in enumerate(self._ready):
+            self._drop([row for row in rows if row.payment_id in payment_ids])
+            self._ready[part] = [row for row in rows if row.payment_id not in payment_ids]
 
-    def _drop(self, rows: Sequence[SightingRow]) -> None:
-        self._count_down(rows)
+    def _drop(self, rows: Iterable[Sighting]) -> None:
         for row in rows:
-            if (held := self._held.get(row.key)) is not None:
-                self._remove(held, row)
+            held = self._held.get(row.key)
+            if held is not None:
+                self._rows -= held.size
+                held.drop(row)
+                self._rows += held.size
+                self._bound(row.key, held)
 
-    def _count_down(self, rows: Iterable[SightingRow]) -> None:
-        for row in rows:
-            left = self._unwritten.get(row.payment_id, 1) - 1
-            if left:
-                self._unwritten[row.payment_id] = left
-            else:
-                self._unwritten.pop(row.payment_id, None)
+    def _bound(self, key: bytes, held: _Held) -> None:
+        """Forgets a value of which nothing is known, and the history of one that comes often and is not read: a value
+        may be counted in one channel, and come in another where no rule reads it."""
+        if held.readers:
+            return
+        if held.size > 2 * READ_MAX:
+            self._let_go_history(held)
+        if not held.fresh and held.since == _NEVER:
+            self._rows -= held.size
+            del self._held[key]
 
-    def _remove(self, held: _Held, row: SightingRow) -> None:
-        self._rows -= len(held.rows)
-        held.remove(row.sighting)
-        self._rows += len(held.rows)
-        if not held.rows and held.since == _NEVER and not held.readers:
-            del self._held[row.key]
+    def _let_go_history(self, held: _Held) -> None:
+        self._rows -= held.size
+        held.history = None
 
     def _evict(self, tries: int) -> None:
         """Lets go of the values that nobody asked for since long, so that memory has a bound."""
         for key in list(islice(self._held, tries)):
             held = self._held.pop(key)
-            if held.readers or not self._unwritten.keys().isdisjoint([row.payment_id for row in held.rows]):
+            if not held.readers:
+                self._let_go_history(held)
+            if held.fresh or held.readers:
                 self._held[key] = held
-            else:
-                self._rows -= len(held.rows)
 
     # ---- reading ----
 
@@ -213,18 +275,21 @@ class Sightings:
         if past != self._past_changes:
             self._past_changes = past
             self._sums.clear()
+        if self._other_changes is not None:
+            self._alone_since = time.monotonic()
         self._other_changes = others
         self._edition += 1
         self._known = None
 
     async def learn_values(self, database: Database) -> None:
-        """Reads which values are in the store, where no other process adds to them."""
-        if database.dialect is not Dialect.SQLITE or not (self._known is None or self._known.is_too_small):
+        """Reads which values are in the store, while no other process adds to them."""
+        is_alone = database.dialect is Dialect.SQLITE or time.monotonic() - self._alone_since > _ALONE_S
+        if not is_alone or not (self._known is None or self._known.is_too_small):
             return
         edition, after = self._edition, (MerchantId(""), b"")
         known = self._growing = KnownValues(await store.count_sightings(database))
         for key in self._held:
-            known.add(key)
+            known.add(key[:-1])
         while some := await store.list_values(database, after, _VALUES_AT_ONCE):
             for _, key in some:
                 known.add(key)
@@ -233,6 +298,26 @@ class Sightings:
         self._growing = None
         self._known = known if edition == self._edition else None
 
+    def list_loud(
+        self, watched: Iterable[Watched], values: Mapping[Attribute, bytes], at: Instant, amount: int
+    ) -> list[Watched]:
+        """Lists the rules that count and may be hit by a payment: for the others, the known numbers are low enough."""
+        held, known, edition = self._held, self._known, self._edition
+        loud: list[Watched] = []
+        for each in watched:
+            key = values.get(each.attribute)
+            if key is None:
+                continue
+            seen = held.get(key)
+            if seen is None:
+                is_quiet = known is not None and not known.has(key[:-1]) and each.is_quiet(0, 0, amount)
+            else:
+                is_known = seen.since <= at - each.window and seen.edition == edition
+                is_quiet = is_known and each.is_quiet(seen.count, seen.total, amount)
+            if not is_quiet:
+                loud.append(each)
+        return loud
+
     async def read(
         self, database: Database, merchant_id: MerchantId, begins: Mapping[bytes, Instant], end: Instant
     ) -> Mapping[bytes, History]:
@@ -240,53 +325,42 @@ class Sightings:
 
         What this process has read once it holds, and adds its own. Reads of several payments at once share a statement.
         """
-        found: dict[bytes, _Held] = {}
+        some: dict[bytes, _Held] = {}
         missing: list[Look] = []
         for key, begin in begins.items():
-            held = self._held.pop(key, None)
-            if held is None:
-                held = self._open(key)
-            else:
-                self._held[key] = held
-            found[key] = held
-            if held.since > begin or held.edition != self._edition:
+            held = some[key] = self._held.get(key) or self._open(key, set())
+            if held.history is None or held.since > begin or held.edition != self._edition:
                 missing.append(Look(merchant_id, key, begin, end))
-            elif held.rows and (held.rows[0].at < begin or len(held.rows) > 2 * READ_MAX):
-                self._trim(held, begin)
+            elif (rows := held.history.rows) and (rows[0].at < begin or len(rows) > 2 * READ_MAX):
+                self._trim(held, held.history, begin)
         if missing:
-            await self._fill(database, missing, [found[look.key] for look in missing])
-        return found
+            await self._fill(database, missing, [some[look.key] for look in missing])
+        return {key: held.history or History() for key, held in some.items()}
 
-    def _trim(self, held: _Held, begin: Instant) -> None:
-        self._rows -= len(held.rows)
-        held.forget_before(begin)
-        held.since = begin
-        self._rows += len(held.rows)
-        self._keep_newest(held)
-
-    def _keep_newest(self, held: _Held) -> None:
-        if len(held.rows) > 2 * READ_MAX:
-            self._rows -= len(held.rows) - READ_MAX
-            held.keep_newest(READ_MAX)
+    def _trim(self, held: _Held, history: History, begin: Instant) -> None:
+        self._rows -= held.size
+        history.forget_before(begin)
+        if len(history.rows) > 2 * READ_MAX:
+            history.keep_newest(READ_MAX)
+        held.take(history, begin, held.edition)
+        self._rows += held.size
 
     async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[_Held]) -> None:
         edition = self._edition
-        # What is written meanwhile may be missing in what is read, so only what was written before is replaced by it.
-        before = [{row.payment_id for row in held.rows if row.payment_id not in self._unwritten} for held in some]
+        # They may be written meanwhile, and be missing in what is read.
+        fresh = [list(held.fresh) for held in some]
         for held in some:
+            held.is_torn = held.is_torn and held.readers > 0
             held.readers += 1
         try:
             stored = await self._read_stored(database, looks)
         finally:
             for held in some:
                 held.readers -= 1
-        for look, held, written in zip(looks, some, before, strict=True):
-            kept = [row for row in held.rows if row.payment_id not in written]
-            if look.key in stored or len(kept) < len(held.rows):
-                rows = {row.payment_id: row for row in (*stored.get(look.key, ()), *kept)}
-                self._rows += len(rows) - len(held.rows)
-                held.replace(rows.values())
-            held.since, held.edition = look.begin, edition
+        for look, held, before in zip(looks, some, fresh, strict=True):
+            rows = {row.payment_id: row for row in (*stored.get(look.key, ()), *before, *held.fresh)}
+            self._rows += len(rows) - held.size
+            held.take(History(rows.values()), look.begin, edition)
 
     def _read_stored(self, database: Database, looks: Sequence[Look]) -> Awaitable[_Found]:
         if database.dialect is Dialect.SQLITE:
@@ -296,23 +370,15 @@ class Sightings:
             self._reads = Batcher(lambda items: asyncio.ensure_future(_read_all(database, items)))
         return self._reads.submit(looks)
 
-    def _list_unwritten(self, key: bytes) -> list[Sighting]:
+    def _list_fresh(self, key: bytes) -> list[Sighting]:
         held = self._held.get(key)
-        if held is None:
-            return []
-        if held.since != _NEVER:
-            # Too many payments share it, so those that are written are not held.
-            self._rows -= len(held.rows)
-            held.replace([row for row in held.rows if row.payment_id in self._unwritten])
-            self._rows += len(held.rows)
-            held.since = _NEVER
-        return list(held.rows)
+        return [] if held is None else list(held.fresh)
 
     async def add_up(
         self, database: Database, merchant_id: MerchantId, key: bytes, window_s: int, begin: Instant, end: Instant
     ) -> dict[str, Velocity]:
         """Adds up the sightings of a value that very many payments share. Only what changed since is read again."""
-        own = self._list_unwritten(key)
+        own = self._list_fresh(key)
         settled = max(begin, min(end - UNSETTLED, own[0].at) if own else end - UNSETTLED)
         known = self._sums.get((key, window_s))
         if known is None or known.upto < begin:
@@ -328,9 +394,9 @@ class Sightings:
             known.begin, known.upto = begin, settled
             summed = dict(known.by_currency)
         # Memory is read first: what is written meanwhile is in the store by the time that the store is read.
-        unwritten = self._list_unwritten(key)
+        fresh = self._list_fresh(key)
         stored = await self._read_stored(database, [Look(merchant_id, key, settled, end)])
-        recent = {row.payment_id: row for row in (*stored.get(key, ()), *unwritten) if settled <= row.at < end}
+        recent = {row.payment_id: row for row in (*stored.get(key, ()), *fresh) if settled <= row.at < end}
         for row in recent.values():
             before = summed.get(row.currency, Velocity())
             summed[row.currency] = Velocity(before.count + 1, before.total + row.amount)

@@ -20,6 +20,7 @@ from tollgate.payments.risk import (
     Terms,
 )
 from tollgate.payments.velocities import Velocities
+from tollgate.values import SECOND, Instant
 
 
 class _ByLimit(msgspec.Struct, frozen=True):
@@ -43,10 +44,12 @@ class _Group(msgspec.Struct, frozen=True):
     """The rules by window and currency."""
 
 
-class _Watched(msgspec.Struct, frozen=True, kw_only=True):
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
     """The rules that count one attribute; none is hit while nothing exceeds what is quiet."""
 
     attribute: Attribute
+    window: Instant
+    """The longest window in which any rule of the merchant counts it: the sightings of a value are held for all."""
     kinds: tuple[_Group, ...]
     quiet_count: int
     """So many earlier payments, whatever the window is, hit no rule."""
@@ -55,19 +58,29 @@ class _Watched(msgspec.Struct, frozen=True, kw_only=True):
     quiet_amount: int
     """A payment of this amount is not too high for a first one."""
 
+    def is_quiet(self, count: int, total: int, own: int) -> bool:
+        """Tells whether no rule is hit by a payment of an amount, after so many others with so much in all."""
+        if count > self.quiet_count or own > self.quiet_amount:
+            return False
+        return self.quiet_total is None or own + total <= self.quiet_total
+
 
 class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a channel that are not off, grouped so that many alike cost as much as one."""
 
-    groups: tuple[_Watched, ...] = ()
+    groups: tuple[Watched, ...] = ()
     amounts: Mapping[str, _ByLimit] = {}
     plain: tuple[Rule, ...] = ()
     """Rules that look at the facts only."""
     scores: tuple[Rule, ...] = ()
     answers: tuple[Rule, ...] = ()
     """The rules that wait for the acquirer's answer."""
+    counted: Mapping[Attribute, int] = {}
+    """The attributes that any rule of the merchant counts, with the longest window of each in seconds."""
     attributes: frozenset[Attribute] = frozenset()
     """The attributes whose values rules look at."""
+    wanted: frozenset[Attribute] = frozenset()
+    """These, those that lists name and those that are counted."""
     windows_s: Mapping[Attribute, int] = {}
     """The longest window of each attribute whose sightings are needed."""
     totals: tuple[tuple[Attribute, int, str], ...] = ()
@@ -85,8 +98,8 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_idle(self) -> bool:
-        """Tells whether nothing is to be judged before a payment is sent."""
-        return not (self.groups or self.amounts or self.plain or self.block or self.allow)
+        """Tells whether nothing is to be judged before a payment is sent, and nothing to be counted."""
+        return not (self.counted or self.groups or self.amounts or self.plain or self.block or self.allow)
 
 
 _ANY = 1 << 62
@@ -96,8 +109,13 @@ _COUNTS_ITSELF = ("count", "distinct")
 _PLACED = ("country_mismatch", "country_served", "proxy")
 
 
-def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> CompiledRules:
-    """Groups the rules that count for a channel, which are the newest versions."""
+def compile_rules(
+    rules: Iterable[Rule], entries: Iterable[Entry] = (), counted: Mapping[Attribute, int] | None = None
+) -> CompiledRules:
+    """Groups the rules that count for a channel, which are the newest versions.
+
+    counted: what the rules of all channels count; None if there are no others.
+    """
     found = [rule for rule in rules if rule.mode is not RuleMode.OFF]
     counting = [rule for rule in found if rule.kind in _BY_WINDOW]
     windows_s: dict[Attribute, int] = {}
@@ -106,9 +124,11 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
             windows_s[attribute] = max(windows_s.get(attribute, 0), rule.terms.window_s)
     groups = tuple(_make_groups(counting))
     watched = {group.attribute: [each for each in groups if each.attribute is group.attribute] for group in groups}
-    entries = list(entries)
+    entries, counted = list(entries), windows_s if counted is None else counted
+    attributes = frozenset(rule.terms.attribute for rule in found if rule.terms.attribute is not None)
+    listed = frozenset(each.attribute for each in entries)
     compiled = CompiledRules(
-        groups=tuple(_watch(attribute, some) for attribute, some in watched.items()),
+        groups=tuple(_watch(attribute, counted[attribute], some) for attribute, some in watched.items()),
         amounts={
             currency: _order_by_limit([r for r in found if r.kind == "amount" and r.terms.currency == currency])
             for currency in {rule.terms.currency for rule in found if rule.kind == "amount"}
@@ -116,7 +136,9 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
         plain=tuple(rule for rule in found if rule.kind in _PLAIN),
         scores=tuple(sorted((r for r in found if r.kind == "score"), key=lambda rule: rule.terms.score)),
         answers=tuple(rule for rule in found if rule.kind in _ANSWERS),
-        attributes=frozenset(rule.terms.attribute for rule in found if rule.terms.attribute is not None),
+        counted=counted,
+        attributes=attributes,
+        wanted=attributes.union(listed, counted),
         windows_s=windows_s,
         totals=tuple(
             (group.attribute, window_s, currency)
@@ -126,7 +148,7 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
         ),
         block={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.BLOCK},
         allow={(each.attribute, each.value_hash): each for each in entries if each.list is ListName.ALLOW},
-        listed=frozenset(each.attribute for each in entries),
+        listed=listed,
         needs_names=any(rule.kind == "holder" for rule in found),
         needs_places=any(rule.kind in _PLACED for rule in found)
         or any(each.attribute is Attribute.COUNTRY for each in entries),
@@ -135,13 +157,18 @@ def compile_rules(rules: Iterable[Rule], entries: Iterable[Entry] = ()) -> Compi
 
 
 def _select_registering(rules: CompiledRules) -> CompiledRules:
-    own = REGISTERING & rules.attributes
+    own, counted = (
+        REGISTERING & rules.attributes,
+        {each: rules.counted[each] for each in REGISTERING & rules.counted.keys()},
+    )
     return msgspec.structs.replace(
         rules,
         groups=tuple(each for each in rules.groups if each.attribute in own),
         amounts={},
         plain=(),
+        counted=counted,
         attributes=own,
+        wanted=own.union(rules.listed, counted),
         windows_s={attribute: rules.windows_s[attribute] for attribute in own},
         totals=(),
     )
@@ -159,12 +186,13 @@ def _make_groups(rules: Iterable[Rule]) -> Iterable[_Group]:
         yield _Group(kind, attribute, min(alike.limits[0] for *_, alike in parts), parts)
 
 
-def _watch(attribute: Attribute, groups: Sequence[_Group]) -> _Watched:
+def _watch(attribute: Attribute, window_s: int, groups: Sequence[_Group]) -> Watched:
     counts = [
         each.least - (each.kind in _COUNTS_ITSELF) for each in groups if each.kind not in ("volume", "first_time")
     ]
-    return _Watched(
+    return Watched(
         attribute=attribute,
+        window=window_s * SECOND,
         kinds=tuple(groups),
         # What all payments share is not held one by one.
         quiet_count=-1 if attribute in TOTALS else min(counts, default=_ANY),
@@ -186,17 +214,25 @@ def _get_limit(rule: Rule) -> int:
     return rule.terms.amount if rule.kind in ("volume", "amount", "first_time") else rule.terms.count
 
 
-def evaluate(rules: CompiledRules, facts: Facts, velocities: Velocities) -> RiskFinding:
+def evaluate(
+    rules: CompiledRules, facts: Facts, velocities: Velocities, watched: Iterable[Watched] | None = None
+) -> RiskFinding:
     """Judges a payment before it is sent. A rule in shadow is noted and counts for nothing.
 
     A value on the block list refuses whatever the rules say; one on the allow list lets none of them decide.
+
+    watched: the rules that count and may be hit; None for all.
     """
     blocked = _find_entry(rules.block, facts)
     allowed = None if blocked else _find_entry(rules.allow, facts)
     hit: list[Rule] = []
-    for watched in rules.groups:
-        if watched.attribute in facts.values and not _is_quiet(watched, facts, velocities):
-            hit += [rule for group in watched.kinds for rule in _list_hit(group, facts, velocities)]
+    for each in rules.groups if watched is None else watched:
+        attribute = each.attribute
+        if attribute not in facts.values:
+            continue
+        count, total = velocities.count_all(attribute), velocities.add_up_all(attribute)
+        if not each.is_quiet(count, total, facts.money.hundredths):
+            hit += [rule for group in each.kinds for rule in _list_hit(group, facts, velocities)]
     if (alike := rules.amounts.get(facts.money.currency)) is not None:
         hit += alike.list_exceeded(facts.money.hundredths)
     hit += [rule for rule in rules.plain if _PLAIN[rule.kind](rule.terms, facts)]
@@ -224,14 +260,6 @@ def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) 
         return None
     found = (entries.get(each) for each in facts.listed)
     return next((each for each in found if each and each.is_counted(facts.at)), None)
-
-
-def _is_quiet(watched: _Watched, facts: Facts, velocities: Velocities) -> bool:
-    attribute, own = watched.attribute, facts.money.hundredths
-    if velocities.count_all(attribute) > watched.quiet_count or own > watched.quiet_amount:
-        return False
-    most = watched.quiet_total
-    return most is None or own + velocities.add_up_all(attribute) <= most
 
 
 def _list_hit(group: _Group, facts: Facts, velocities: Velocities) -> list[Rule]:

@@ -7,7 +7,7 @@ from operator import attrgetter
 import msgspec
 
 from tollgate.catalog.risk_rows import TOTALS, Attribute
-from tollgate.values import MINUTE, SECOND, Instant
+from tollgate.values import MINUTE, SECOND, Instant, MerchantId
 
 WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
     Attribute.WRONG_CVV: frozenset({"800.100.153", "800.100.192"}),
@@ -19,6 +19,9 @@ WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
 class Sighting(msgspec.Struct, frozen=True, gc=False):
     """One payment that was seen with one value."""
 
+    merchant_id: MerchantId
+    key: bytes
+    """The keyed hash of the value."""
     at: Instant
     payment_id: str
     amount: int

@@ -10,7 +10,7 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.users import OFFICE_PASSWORD
-from tollgate.store import audit_log, hot, merchants, opening, risk, schema, search_index, statements
+from tollgate.store import audit_log, hot, merchants, opening, schema, search_index, sightings, statements
 from tollgate.store.codec import ONE, ZERO
 from tollgate.store.database import Database
 
@@ -61,8 +61,8 @@ SETTINGS = (
     SettingRow(audit_log.AUDIT_HEAD, False, "nothing is taken back from the audit log"),
     SettingRow(merchants.MERCHANTS_VERSION, False, "processes notice a load by its growth"),
     SettingRow(search_index.REMOVALS, False, "the index worker notices a load by its growth"),
-    SettingRow(risk.CHANGES, False, "processes notice a load by its growth"),
-    SettingRow(risk.PAST_CHANGES, False, "processes notice a load by its growth"),
+    SettingRow(sightings.CHANGES, False, "processes notice a load by its growth"),
+    SettingRow(sightings.PAST_CHANGES, False, "processes notice a load by its growth"),
     SettingRow(f"sealed/{OFFICE_PASSWORD}", False, "a snapshot changes nobody's access"),
     SettingRow("users_revision", False, "a snapshot changes nobody's access"),
     SettingRow("webhook_secrets_unseen.", False, "a secret that was shown once is not shown again"),
@@ -131,7 +131,7 @@ def list_final_writes() -> list[statements.Write]:
         *_FREE,
         *search_index.count_all_removals_writes(),
         *opening.add_to_setting_writes(merchants.MERCHANTS_VERSION, 1),
-        *risk.count_past_change_writes(),
+        *sightings.count_past_change_writes(),
     ]
 
 

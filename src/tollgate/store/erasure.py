@@ -18,9 +18,9 @@ from tollgate.store import (
     links,
     payments,
     registrations,
-    risk,
     schedules,
     schema,
+    sightings,
     statements,
 )
 from tollgate.store.codec import LIMIT, UNREADABLE, Codec, T, bind, encode_json, is_among_ids, spread_ids
@@ -139,7 +139,7 @@ def erase_traces_writes(
     written = [(statement, ids) for _, ids in spread_ids(subject_ids) for statement in _TRACES]
     written += [(_delete_lines, ids) for _, ids in spread_ids(ndcs)]
     writes = [statements.Write(statement, {"of_merchant_id": merchant_id, **ids}) for statement, ids in written]
-    return [*writes, *(risk.count_past_change_writes() if writes else ())]
+    return [*writes, *(sightings.count_past_change_writes() if writes else ())]
 
 
 async def erase_messages(db: database.Database) -> None:

@@ -306,15 +306,17 @@ risk_entries = _make_table(
 
 risk_sightings = _make_table(
     "risk_sightings",
-    # The payments that were seen with one value, such as a card or an address.
+    # The payments that were seen with one value, such as a card or an address. A bit for each attribute that has it.
     sa.Column("merchant_id", TEXT, primary_key=True),
     sa.Column("key", BYTES, primary_key=True),
     sa.Column("at", WHOLE, primary_key=True),
     sa.Column("payment_id", TEXT, primary_key=True),
+    sa.Column("marks", SMALL, nullable=False),
     sa.Column("amount", WHOLE, nullable=False),
     sa.Column("currency", TEXT, nullable=False),
-    # The other value of a pair, such as the e-mail address that came with a card.
-    sa.Column("other", BYTES),
+    # The other values of pairs, such as the e-mail address and the number that came with a card.
+    sa.Column("other_1", BYTES),
+    sa.Column("other_2", BYTES),
     sqlite_with_rowid=False,
 )
 

@@ -4,28 +4,25 @@ What is counted is decided in `operations/risk.py`.
 """
 
 import asyncio
-import time
+from collections.abc import Iterable
+from functools import partial
+from itertools import cycle
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sighting_history import write_history
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
-from tollgate.operations.sightings import UNSETTLED
+from tollgate.operations.sightings import PARTS, UNSETTLED
 from tollgate.payments.merchants import Channel
 from tollgate.store import registrations
-from tollgate.store import risk as store
-from tollgate.store.database import StoreFault
+from tollgate.store import sightings as store
 from tollgate.store.hot import Row
 from tollgate.store.statements import Dialect
 from tollgate.values import HOUR, SECOND, Instant, MerchantId
 from tollgate.workers.deliveries import Pressure
 from tollgate.workers.loop import run_guarded
 
-_FOLLOW_EVERY_S = 0.25
-_WRITE_EVERY_S = {Dialect.POSTGRESQL: 0.0, Dialect.SQLITE: 10.0}
-"""Other processes wait for what is written; a file has none, and the more is written at once, the less it costs."""
-_SORTED_AT_ONCE = 32_768
-"""The number of sightings that are brought in the order of the store, so that a commit changes few of its pages."""
+_ROUND_S = 0.25
 _HISTORY_EVERY_S = 2.0
 _HISTORY_PAUSE_S = 0.2
 """Between two days of history, payments have their turn."""
@@ -34,33 +31,32 @@ _PURGE_PAUSE_S = 0.01
 
 async def keep_sightings(app: App) -> int:
     """Writes what is noted until it is cancelled, and then what is left."""
+    # Other processes wait for what is written. A file has none, and one part after another changes fewer of its pages.
+    is_shared = app.database.dialect is Dialect.POSTGRESQL
+    rounds = cycle([range(PARTS)] if is_shared else [range(part, part + 1) for part in range(PARTS)])
     try:
-        written_at = time.monotonic()
         while True:
-            now = time.monotonic()
-            if now - written_at >= _WRITE_EVERY_S[app.database.dialect] or app.sightings.ready >= _SORTED_AT_ONCE:
-                written_at = now
-                await run_guarded(app, write_noted)
+            await run_guarded(next(rounds), partial(write_noted, app))
             await run_guarded(app.database, app.sightings.follow)
-            await asyncio.sleep(_FOLLOW_EVERY_S)
+            await asyncio.sleep(_ROUND_S)
     finally:
-        await run_guarded(app, write_noted)
+        await run_guarded(range(PARTS), partial(write_noted, app))
 
 
-async def write_noted(app: App) -> None:
-    """Writes what is noted; what cannot be written stays for the next time."""
-    while rows := sorted(app.sightings.take(_SORTED_AT_ONCE), key=store.get_place):
-        is_late = _is_late(app, min(row.at for row in rows))
-        for start in range(0, len(rows), LIMITS.sightings_batch):
-            some = rows[start : start + LIMITS.sightings_batch]
-            try:
-                await store.write_ordered(app.database, some)
-            except StoreFault:
-                app.sightings.put_back(rows[start:])
-                raise
-            app.sightings.forget(some)
-        if is_late:
-            await store.note_past_change(app.database)
+async def write_noted(app: App, parts: Iterable[int] = range(PARTS)) -> None:
+    """Writes what is noted of some values; what cannot be written stays for the next time."""
+    rows = app.sightings.take(parts)
+    packed = store.pack(rows)
+    try:
+        for start in range(0, len(packed), LIMITS.sightings_batch):
+            await store.write_packed(app.database, packed[start : start + LIMITS.sightings_batch])
+            app.sightings.count_own_change()
+    except BaseException:
+        app.sightings.put_back(rows)
+        raise
+    app.sightings.forget(rows)
+    if rows and _is_late(app, min(row.at for row in rows)):
+        await store.note_past_change(app.database)
 
 
 def _is_late(app: App, oldest: Instant) -> bool:

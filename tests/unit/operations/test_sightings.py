@@ -3,21 +3,56 @@
 from __future__ import annotations
 
 from tollgate.operations.known_values import KnownValues
-from tollgate.operations.sightings import Sightings
-from tollgate.store.risk import READ_MAX, SightingRow
+from tollgate.operations.sightings import PARTS, Sightings
+from tollgate.payments.velocities import History, Sighting
+from tollgate.store.sightings import READ_MAX
 from tollgate.values import MerchantId
 
+KEY = b"\x01the card\x00"
 
-def test_a_value_that_is_counted_and_never_read_does_not_fill_the_memory() -> None:
-    """A rule of one channel counts the payments of another, which no rule judges."""
+
+def see(sightings: Sightings, *times: int) -> None:
+    for at in times:
+        row = Sighting(MerchantId("m"), KEY, at, f"p{at}", 100, "EUR")
+        sightings.note(row.payment_id, [row])
+        sightings.settle(row.payment_id, is_written=True)
+
+
+def write(sightings: Sightings) -> None:
+    sightings.forget(sightings.take(range(PARTS)))
+
+
+def test_of_what_was_written_only_the_number_and_the_sum_are_held() -> None:
     sightings = Sightings()
     sightings._known = KnownValues(0)
-    for at in range(5 * READ_MAX):
-        sightings.note(f"p{at}", [SightingRow(MerchantId("m"), b"the channel", at, f"p{at}", 100, "EUR")])
-        sightings.settle(f"p{at}", is_written=True)
-        if at % 100 == 99:
-            sightings.forget(sightings.take(100))
+    see(sightings, *range(1000))
+    write(sightings)
 
     [held] = sightings._held.values()
-    assert READ_MAX <= len(held.rows) <= 2 * READ_MAX
-    assert sightings._rows == len(held.rows)
+    assert (held.count, held.total, held.fresh, held.history) == (1000, 100_000, [], None)
+
+
+def test_a_history_that_is_not_read_any_more_does_not_fill_the_memory() -> None:
+    """A rule of one channel counts the payments of another, which no rule judges."""
+    sightings = Sightings()
+    see(sightings, 0)
+    [held] = sightings._held.values()
+    held.take(History(held.fresh), 0, 0)
+    for start in range(1, 3 * READ_MAX, 100):
+        see(sightings, *range(start, start + 100))
+        write(sightings)
+        assert held.size <= 2 * READ_MAX + 100
+
+    assert held.history is None
+
+
+def test_a_payment_that_was_not_written_does_not_count() -> None:
+    sightings = Sightings()
+    sightings._known = KnownValues(0)
+    see(sightings, 1)
+    row = Sighting(MerchantId("m"), KEY, 2, "p2", 100, "EUR")
+    sightings.note("p2", [row])
+    sightings.settle("p2", is_written=False)
+
+    [held] = sightings._held.values()
+    assert (held.count, held.total, len(held.fresh)) == (1, 100, 1)

@@ -45,7 +45,7 @@ def make_facts(**changes: Any) -> Facts:
 def see(
     *ages: int, attribute: Attribute = Attribute.CARD, amount: int = 1000, other: bytes | None = None
 ) -> Velocities:
-    rows = [Sighting(AT - age, f"p{age}", amount, "EUR", other) for age in ages]
+    rows = [Sighting(MerchantId("m"), CARD, AT - age, f"p{age}", amount, "EUR", other) for age in ages]
     return Velocities(AT, {attribute: rows})
 
 
@@ -99,7 +99,15 @@ def test_a_rule_about_a_value_that_the_payment_lacks_is_not_hit() -> None:
 
 def test_amounts_of_another_currency_do_not_add_up() -> None:
     rules = compile_rules([make_rule("volume", attribute=Attribute.CARD, window_s=60, amount=1500, currency="USD")])
-    seen = Velocities(AT, {Attribute.CARD: [Sighting(AT - 1, "a", 900, "USD"), Sighting(AT - 2, "b", 9000, "EUR")]})
+    seen = Velocities(
+        AT,
+        {
+            Attribute.CARD: [
+                Sighting(MerchantId("m"), CARD, AT - 1, "a", 900, "USD"),
+                Sighting(MerchantId("m"), CARD, AT - 2, "b", 9000, "EUR"),
+            ]
+        },
+    )
 
     assert not evaluate(rules, make_facts(), seen).hits
     assert not evaluate(rules, make_facts(money=Money(600, "USD")), seen).hits

@@ -83,9 +83,11 @@ CREATE TABLE risk_sightings (
     key BYTEA NOT NULL,
     at BIGINT NOT NULL,
     payment_id TEXT NOT NULL,
+    marks SMALLINT NOT NULL,
     amount BIGINT NOT NULL,
     currency TEXT NOT NULL,
-    other BYTEA,
+    other_1 BYTEA,
+    other_2 BYTEA,
     PRIMARY KEY (merchant_id, key, at, payment_id)
 );
 

@@ -89,9 +89,11 @@ CREATE TABLE risk_sightings (
     "key" BLOB NOT NULL,
     at INTEGER NOT NULL,
     payment_id TEXT NOT NULL,
+    marks INTEGER NOT NULL,
     amount INTEGER NOT NULL,
     currency TEXT NOT NULL,
-    other BLOB,
+    other_1 BLOB,
+    other_2 BLOB,
     PRIMARY KEY (merchant_id, "key", at, payment_id)
 )
  WITHOUT ROWID,
