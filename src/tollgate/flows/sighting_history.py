@@ -3,13 +3,15 @@
 Until they are written, the rule counts the payments since it was added, and those before that were derived already.
 """
 
+from collections.abc import Set
+
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import Attribute
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
-from tollgate.store import opening
+from tollgate.store import opening, registrations
 from tollgate.store import sightings as store
 from tollgate.values import DAY, SECOND, Instant, MerchantId
 
@@ -28,7 +30,7 @@ _Known = dict[Attribute, Covered]
 
 
 async def write_history(app: App, merchant_id: MerchantId) -> bool:
-    """Writes the sightings of one day, and returns False if none are missing.
+    """Writes the sightings of the newest day that has any, and returns False if none are missing.
 
     Two processes may do the same day: a sighting exists once.
     """
@@ -44,18 +46,34 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
     end = max(missing.values(), default=0)
     if missing and end <= now:
         due = {attribute for attribute, since in missing.items() if since == end}
-        begin = max(end - DAY, min(now - covered[each].window_s * SECOND for each in due))
-        channels = app.merchants.list_channels(merchant_id)
-        async for page in payment_history.read_payments(app, channels, begin, end):
-            rows = await risk.derive_rows(app, page, due)
-            if rows:
-                await store.write_sightings(app.database, rows)
-        await registration_history.write_sightings(app, merchant_id, due, begin, end)
-        await store.note_past_change(app.database)
+        begin = min(now - covered[each].window_s * SECOND for each in due)
+        newest = await _find_newest(app, merchant_id, end)
+        if newest >= begin:
+            begin = max(newest - DAY, begin)
+            await _derive(app, merchant_id, due, begin, newest + 1)
         covered |= {attribute: msgspec.structs.replace(covered[attribute], since=begin) for attribute in due}
     if covered != known:
         await _save(app, merchant_id, stored, covered)
     return bool(missing)
+
+
+async def _find_newest(app: App, merchant_id: MerchantId, before: Instant) -> Instant:
+    """Returns the time of the newest payment or registration before an instant; 0 if there is none."""
+    channels = app.merchants.list_channels(merchant_id)
+    paid = [await store.find_newest_time(app.database, merchant_id, each.id, before) for each in channels]
+    registered = await registrations.find_newest_time(app.database, merchant_id, before)
+    return max(each or 0 for each in (*paid, registered))
+
+
+async def _derive(app: App, merchant_id: MerchantId, due: Set[Attribute], begin: Instant, end: Instant) -> None:
+    channels, has_any = app.merchants.list_channels(merchant_id), False
+    async for page in payment_history.read_payments(app, channels, begin, end):
+        rows = await risk.derive_rows(app, page, due)
+        if rows:
+            has_any = True
+            await store.write_sightings(app.database, rows)
+    if await registration_history.write_sightings(app, merchant_id, due, begin, end) or has_any:
+        await store.note_past_change(app.database)
 
 
 def _cover(known: Covered | None, window_s: int, now: Instant) -> Covered:

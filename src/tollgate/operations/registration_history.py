@@ -44,16 +44,19 @@ async def read_sightings(
 
 async def write_sightings(
     app: App, merchant_id: MerchantId, counted: Set[Attribute], begins_at: Instant, ends_at: Instant
-) -> None:
-    """Writes the sightings of the registrations between two instants; those that are there stay."""
+) -> bool:
+    """Writes the sightings of the registrations between two instants; returns whether there are any."""
     rows: list[Sighting] = []
+    has_any = False
     async for _, row in read_sightings(app, merchant_id, counted, begins_at, ends_at):
+        has_any = True
         rows.append(row)
         if len(rows) == LIMITS.sightings_batch:
             await store.write_sightings(app.database, rows)
             rows = []
     if rows:
         await store.write_sightings(app.database, rows)
+    return has_any
 
 
 def _derive(

@@ -18,6 +18,7 @@ from tollgate.payments.registration import (
     make_event_id,
     make_token_job_id,
 )
+from tollgate.payments.reporting import FOREVER
 from tollgate.store import hot
 from tollgate.store.codec import LIMIT, ONE, UNREADABLE, ZERO, Codec, bind, encode_json
 from tollgate.store.database import Database
@@ -74,7 +75,11 @@ _outlived = Statement(
     .limit(LIMIT)
 )
 _is_of_owner = registrations.c.merchant_id == bind("of", registrations.c.merchant_id)
-_newest = Statement(sa.select(sa.func.max(registrations.c.created_at)).where(_is_of_owner))
+_newest = Statement(
+    sa.select(sa.func.max(registrations.c.created_at)).where(
+        _is_of_owner, registrations.c.created_at < sa.bindparam("before", type_=WHOLE)
+    )
+)
 _alone = Statement(
     sa.select(*REGISTRATIONS.columns, registrations.c.sealed_account)
     .where(
@@ -276,8 +281,8 @@ def _read_if_sound(row: hot.Row) -> Registration | None:
         return None
 
 
-async def find_newest_time(db: Database, merchant_id: MerchantId) -> Instant | None:
-    row = await db.fetch_one(_newest, {"of_merchant_id": merchant_id})
+async def find_newest_time(db: Database, merchant_id: MerchantId, before: Instant = FOREVER) -> Instant | None:
+    row = await db.fetch_one(_newest, {"of_merchant_id": merchant_id, "before": before})
     return None if row is None else row[0]
 
 

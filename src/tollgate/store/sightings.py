@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.payments.reporting import FOREVER
 from tollgate.payments.velocities import Sighting, Velocity
 from tollgate.store import opening
 from tollgate.store.codec import LIMIT, bind
@@ -326,9 +327,16 @@ _is_of_channel = sa.and_(
     payments.c.channel_id == bind("of", payments.c.channel_id),
     payments.c.merchant_id == bind("of", payments.c.merchant_id),
 )
-_newest_payment = Statement(sa.select(sa.func.max(payments.c.created_at)).where(_is_of_channel))
+_newest_payment = Statement(
+    sa.select(sa.func.max(payments.c.created_at)).where(
+        _is_of_channel, payments.c.created_at < sa.bindparam("before", type_=WHOLE)
+    )
+)
 
 
-async def find_newest_time(db: Database, merchant_id: MerchantId, channel_id: str) -> Instant | None:
-    row = await db.fetch_one(_newest_payment, {"of_channel_id": channel_id, "of_merchant_id": merchant_id})
+async def find_newest_time(
+    db: Database, merchant_id: MerchantId, channel_id: str, before: Instant = FOREVER
+) -> Instant | None:
+    params = {"of_channel_id": channel_id, "of_merchant_id": merchant_id, "before": before}
+    row = await db.fetch_one(_newest_payment, params)
     return None if row is None else row[0]
