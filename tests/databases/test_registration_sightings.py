@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import date
-from typing import Any
 
 import msgspec
 import pytest
@@ -80,8 +79,8 @@ async def pay_as(app: App, email: str) -> None:
     await pay(app, msgspec.structs.replace(ORDER, echo={"customer.email": email}), Call(CHANNEL, make_id()))
 
 
-async def list_stored(app: App) -> list[list[Any]]:
-    return [list(row) for row in await app.database.fetch(ALL, {})]
+async def list_stored(app: App) -> list[Sighting]:
+    return [Sighting(*row) for row in await app.database.fetch(ALL, {})]
 
 
 def take_noted(app: App) -> list[Sighting]:
@@ -107,7 +106,7 @@ async def test_a_killed_process_loses_no_sighting_of_a_registration(app: App) ->
     other = msgspec.structs.replace(app, sightings=Sightings())
     await workers.derive_recent(other)
 
-    assert await list_stored(app) == store.pack(noted)
+    assert await list_stored(app) == store.order(noted)
     assert len(noted) == 4
 
 
@@ -120,7 +119,7 @@ async def test_the_newest_registrations_are_derived_even_if_no_payment_was_ever_
 
     await workers.derive_recent(app)
 
-    assert await list_stored(app) == store.pack([newest])
+    assert await list_stored(app) == [newest]
 
 
 async def test_a_registration_that_a_payment_made_is_counted_with_the_payment_only(app: App) -> None:
@@ -131,7 +130,7 @@ async def test_a_registration_that_a_payment_made_is_counted_with_the_payment_on
 
     await workers.derive_recent(app)
 
-    assert await list_stored(app) == store.pack(noted)
+    assert await list_stored(app) == store.order(noted)
     assert len(noted) == 1
 
 
@@ -167,7 +166,7 @@ async def test_the_card_of_a_refused_registration_is_unknown_and_its_e_mail_is_n
 
     assert len(noted) == 2
     [registered] = await list_stored(app)
-    assert registered in store.pack(noted)
+    assert registered in store.order(noted)
 
 
 @pytest.mark.parametrize("table", [payments, registrations])

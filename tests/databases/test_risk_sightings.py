@@ -146,7 +146,7 @@ async def test_a_payment_that_is_made_and_written_during_a_read_is_not_forgotten
     async def read_slowly(db: Database, looks: Sequence[store.Look]) -> dict[bytes, list[Sighting]]:
         found = await read(db, looks)
         if not others:
-            others.append(Sighting(MERCHANT.id, looks[0].key, NOW + 1, "another", 100, "EUR"))
+            others.append(Sighting(MERCHANT.id, looks[0].key, NOW + 1, "another", 1, 100, "EUR"))
             app.sightings.note("another", others)
             app.sightings.settle("another", is_written=True)
             await workers.write_noted(app)
@@ -198,12 +198,12 @@ async def test_a_killed_process_loses_no_sighting(app: App) -> None:
 
     other = open_process(app)
     await workers.derive_recent(other)
-    derived = [list(row) for row in await app.database.fetch(ALL, {})]
-    assert derived == store.pack(noted)
-    assert len(noted) == 3 * 8
+    derived = [Sighting(*row) for row in await app.database.fetch(ALL, {})]
+    assert derived == store.order(noted)
+    assert len(noted) == 3 * 6
 
     await workers.write_noted(app)
-    assert [list(row) for row in await app.database.fetch(ALL, {})] == derived
+    assert [Sighting(*row) for row in await app.database.fetch(ALL, {})] == derived
 
 
 async def test_wrong_security_codes_are_derived_from_the_result(app: App) -> None:
@@ -266,7 +266,7 @@ async def test_what_cannot_be_written_is_written_later(app: App, monkeypatch: py
         raise Unavailable("no disk")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "write_packed", fail)
+        patch.setattr(store, "write_ordered", fail)
         with pytest.raises(Unavailable):
             await workers.write_noted(app)
     assert await app.database.fetch(ALL, {}) == []

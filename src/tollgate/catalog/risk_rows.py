@@ -60,17 +60,22 @@ REGISTERED: Mapping[Attribute, Attribute] = {
 REGISTERING = frozenset({*REGISTERED, *PAIRS})
 """The attributes that are seen in a registration without a payment."""
 
-SAME_VALUES: Mapping[Attribute, tuple[Attribute, int]] = {
-    Attribute.CARD_EMAIL: (Attribute.CARD, 1),
-    Attribute.CARD_MOBILE: (Attribute.CARD, 2),
-    Attribute.WRONG_CVV: (Attribute.CARD, 3),
-    Attribute.WRONG_EXPIRY: (Attribute.CARD, 4),
-    Attribute.EMAIL_CARD: (Attribute.EMAIL, 1),
-    Attribute.REGISTERED_EMAIL: (Attribute.EMAIL, 2),
-    Attribute.MOBILE_CARD: (Attribute.MOBILE, 1),
-    Attribute.REGISTERED_MOBILE: (Attribute.MOBILE, 2),
+_SHARED: Mapping[Attribute, tuple[Attribute, ...]] = {
+    Attribute.CARD: (Attribute.CARD, Attribute.CARD_EMAIL, Attribute.CARD_MOBILE),
+    Attribute.EMAIL: (Attribute.EMAIL, Attribute.EMAIL_CARD, Attribute.REGISTERED_EMAIL),
+    Attribute.MOBILE: (Attribute.MOBILE, Attribute.MOBILE_CARD, Attribute.REGISTERED_MOBILE),
 }
-"""The attributes that have the value of another: they share its hash, which is followed by the number."""
+BASES: Mapping[Attribute, Attribute] = {each: base for base, some in _SHARED.items() for each in some}
+"""The attributes that share the value of another, and its sightings with it; each has a mark of its own there."""
+MARKS: Mapping[Attribute, int] = {
+    each: 1 << (_SHARED[BASES[each]].index(each) if each in BASES else 0) for each in Attribute
+}
+
+WRONG: Mapping[Attribute, tuple[Attribute, bytes]] = {
+    Attribute.WRONG_CVV: (Attribute.CARD, b"\x01"),
+    Attribute.WRONG_EXPIRY: (Attribute.CARD, b"\x02"),
+}
+"""The attributes that are seen in a result, with the one whose value they have, and the end of their keys."""
 
 TOTALS = frozenset({Attribute.CHANNEL, Attribute.ACCOUNT})
 """The attributes that all payments share: they are added up by the minute, because there are too many to read."""

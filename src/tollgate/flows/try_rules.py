@@ -66,13 +66,12 @@ class _Replay:
         facts = await risk.make_facts(self._app, rules, subject, person, values, others)
         await self._see_until(subject.at)
         finding = evaluate_payment(rules, facts, self._past.read_velocities(rules, facts), payment)
-        attributes = {key: attribute for attribute, key in values.items()}
         for row in risk.make_rows(subject, values, others, self._counted.keys()):
-            attribute = attributes[row.key]
-            if attribute in WRONG_TRIES:
-                heapq.heappush(self._wrong, (row.at, row.payment_id, attribute, row))
-            else:
-                self._past.add(attribute, row.key, row)
+            for attribute in risk.list_attributes(values, row):
+                if attribute in WRONG_TRIES:
+                    heapq.heappush(self._wrong, (row.at, row.payment_id, attribute, row))
+                else:
+                    self._past.add(attribute, row.key, row)
         if self._past.sightings > LIMITS.tried_sightings_max:
             detail = f"more than {LIMITS.tried_sightings_max} values lie within the longest window: shorten the windows"
             raise Refusal(get_result(codes.INVALID_REQUEST), detail)

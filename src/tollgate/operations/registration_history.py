@@ -50,7 +50,9 @@ async def write_sightings(
     has_any = False
     async for _, row in read_sightings(app, merchant_id, counted, begins_at, ends_at):
         has_any = True
-        rows.append(row)
+        # One that counts for several attributes comes several times.
+        if not rows or rows[-1] is not row:
+            rows.append(row)
         if len(rows) == LIMITS.sightings_batch:
             await store.write_sightings(app.database, rows)
             rows = []
@@ -78,8 +80,8 @@ def _derive(
     )
     person = msgspec.structs.replace(read_person(subject.echo, subject.card), registers=True)
     values, others = risk.make_values(app, subject, person, seen)
-    attributes = {key: attribute for attribute, key in values.items()}
-    return [(attributes[row.key], row) for row in risk.make_rows(subject, values, others, seen)]
+    rows = risk.make_rows(subject, values, others, seen)
+    return [(attribute, row) for row in rows for attribute in risk.list_attributes(values, row)]
 
 
 def _find_account(app: App, registration: Registration, sealed: bytes) -> Instrument | None:

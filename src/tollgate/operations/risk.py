@@ -6,16 +6,15 @@ What follows from a judgement is carried out by the flows.
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
-from tollgate.catalog.risk_rows import PAIRS, REGISTERED, SAME_VALUES, TOTALS, Attribute
+from tollgate.catalog.risk_rows import BASES, MARKS, PAIRS, REGISTERED, TOTALS, WRONG, Attribute
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
 from tollgate.operations.app import App
-from tollgate.operations.risk_rules import MARKS, hash_base, hash_value
+from tollgate.operations.risk_rules import hash_value
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
@@ -143,36 +142,34 @@ async def evaluate_registration(
     return await _evaluate(app, rules, subject, person)
 
 
-class _Marked(NamedTuple):
-    """An attribute among those that have the same value."""
-
-    attribute: Attribute
-    mark: bytes
-    other: Attribute | None
-    """The other value of a pair."""
-    is_registered: bool
-    """Only a registration has it."""
-
-
 class _Plan(msgspec.Struct, frozen=True):
     """A list of what is made of a payment for some attributes."""
 
     needs_card: bool
-    bases: tuple[tuple[Attribute, tuple[_Marked, ...]], ...]
-    """The values, and the attributes that have them."""
+    values: tuple[tuple[Attribute, tuple[tuple[Attribute, bytes, Attribute | None, bool], ...]], ...]
+    """The values, and the attributes that have them: each with the end of its key, the other value of a pair, and
+    whether only registrations have it."""
     pairs: tuple[tuple[Attribute, Attribute], ...]
+    sightings: tuple[tuple[Attribute, tuple[tuple[Attribute, int], ...]], ...]
+    """The values that are seen in a payment, and the marks of the attributes that have them."""
 
 
 @lru_cache(maxsize=256)
 def _make_plan(wanted: frozenset[Attribute]) -> _Plan:
-    needed = wanted.union(*[PAIRS[each] for each in wanted if each in PAIRS])
-    pairs = tuple((each, PAIRS[each][1]) for each in sorted(needed) if each in PAIRS)
-    bases: dict[Attribute, list[_Marked]] = {}
-    for each in sorted(needed):
-        base, mark = SAME_VALUES.get(each, (each, 0))
-        bases.setdefault(base, []).append(_Marked(each, MARKS[mark], dict(pairs).get(each), each in REGISTERED))
+    needed = sorted(wanted.union(*[PAIRS[each] for each in wanted if each in PAIRS]))
+    values: dict[Attribute, list[tuple[Attribute, bytes, Attribute | None, bool]]] = {}
+    for each in needed:
+        base, end = WRONG.get(each, (BASES.get(each, each), b""))
+        other = PAIRS[each][1] if each in PAIRS else None
+        values.setdefault(base, []).append((each, end, other, each in REGISTERED))
+    sightings: dict[Attribute, list[tuple[Attribute, int]]] = {}
+    for each in sorted(wanted - WRONG.keys()):
+        sightings.setdefault(BASES.get(each, each), []).append((each, MARKS[each]))
     return _Plan(
-        not _CARD_BASED.isdisjoint(needed), tuple((base, tuple(marked)) for base, marked in bases.items()), pairs
+        not _CARD_BASED.isdisjoint(needed),
+        tuple((base, tuple(some)) for base, some in values.items()),
+        tuple((each, PAIRS[each][1]) for each in needed if each in PAIRS),
+        tuple((base, tuple(some)) for base, some in sightings.items()),
     )
 
 
@@ -191,12 +188,12 @@ def make_values(
             if Attribute.PAYMENT in wanted:
                 texts[Attribute.PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
     values: dict[Attribute, bytes] = {}
-    for base, marked in plan.bases:
+    for base, attributes in plan.values:
         if base in texts:
-            hashed = hash_base(subject.merchant_id, base, texts[base], app.keyring)
-            for attribute, mark, other, is_registered in marked:
+            hashed = hash_value(subject.merchant_id, base, texts[base], app.keyring)
+            for attribute, end, other, is_registered in attributes:
                 if (other is None or other in texts) and (person.registers or not is_registered):
-                    values[attribute] = hashed + mark
+                    values[attribute] = hashed + end
     return values, {pair: values[other] for pair, other in plan.pairs if pair in values}
 
 
@@ -206,18 +203,30 @@ def make_rows(
     """Returns the sightings of a subject; that a value was wrong is seen in the result only."""
     merchant_id, payment_id, at = subject.merchant_id, subject.payment_id, subject.at
     amount, currency = subject.money.hundredths, subject.money.currency
-    rows = [
-        Sighting(merchant_id, values[attribute], at, payment_id, amount, currency, others.get(attribute))
-        for attribute in counted
-        if attribute in values and attribute not in WRONG_TRIES
-    ]
+    rows: list[Sighting] = []
+    for _, attributes in _make_plan(frozenset(counted)).sightings:
+        marks, key = 0, b""
+        other: list[bytes | None] = [None, None]
+        for attribute, mark in attributes:
+            if attribute in values:
+                key = values[attribute]
+                marks |= mark
+                if attribute in others:
+                    other[mark >> 2] = others[attribute]
+        if marks:
+            rows.append(Sighting(merchant_id, key, at, payment_id, marks, amount, currency, *other))
     if subject.result_code:
         rows += [
-            Sighting(merchant_id, values[attribute], subject.completed_at, payment_id, amount, currency)
+            Sighting(merchant_id, values[attribute], subject.completed_at, payment_id, 1, amount, currency)
             for attribute, codes in WRONG_TRIES.items()
             if attribute in counted and attribute in values and subject.result_code in codes
         ]
     return rows
+
+
+def list_attributes(values: Mapping[Attribute, bytes], row: Sighting) -> list[Attribute]:
+    """Lists the attributes of a subject that one of its sightings counts for."""
+    return [attribute for attribute, key in values.items() if key == row.key and row.marks & MARKS[attribute]]
 
 
 async def make_facts(

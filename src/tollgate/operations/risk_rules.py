@@ -60,20 +60,16 @@ async def _check_channel(database: Database, rule: Rule) -> None:
 
 _HASH_BYTES = 17
 """The version of the key, and as many bytes as no two values will ever share."""
-MARKS = tuple(bytes([mark]) for mark in range(8))
 
 
 def hash_value(merchant_id: MerchantId, attribute: Attribute, value: str, keyring: Keyring) -> bytes:
-    """Returns the keyed hash by which a value is counted and listed; nobody can compare the values of two merchants."""
-    base, mark = risk_rows.SAME_VALUES.get(attribute, (attribute, 0))
-    return hash_base(merchant_id, base, value, keyring) + MARKS[mark]
+    """Returns the keyed hash by which a value is counted and listed; nobody can compare the values of two merchants.
 
-
-def hash_base(merchant_id: MerchantId, base: Attribute, value: str, keyring: Keyring) -> bytes:
-    """Returns the keyed hash of a value; that of an account is its hash already."""
-    if base is Attribute.CARD:
+    That of an account is its hash already.
+    """
+    if attribute is Attribute.CARD:
         return bytes.fromhex(value)[:_HASH_BYTES]
-    return signing.hash_text("risk value", (merchant_id, base), value.encode(), keyring)[:_HASH_BYTES]
+    return signing.hash_text("risk value", (merchant_id, attribute), value.encode(), keyring)[:_HASH_BYTES]
 
 
 async def add_entry(

@@ -14,7 +14,7 @@ import msgspec
 from tollgate.catalog.risk_rows import Attribute
 from tollgate.operations.known_values import KnownValues
 from tollgate.payments.risk_evaluation import Watched
-from tollgate.payments.velocities import History, Sighting, Velocity
+from tollgate.payments.velocities import History, Sighting, Velocity, join
 from tollgate.store import sightings as store
 from tollgate.store.database import Batcher, Database
 from tollgate.store.sightings import READ_MAX, Look
@@ -149,11 +149,10 @@ class Sightings:
             self._add(rows)
 
     def _add(self, rows: Sequence[Sighting]) -> None:
-        new: set[bytes] = set()
         for row in rows:
             held = self._held.pop(row.key, None)
             if held is None:
-                held = self._open(row.key, new)
+                held = self._open(row.key)
             else:
                 self._held[row.key] = held
             held.add(row)
@@ -162,18 +161,12 @@ class Sightings:
         if len(self._held) > _VALUES_MAX or self._rows > _ROWS_MAX:
             self._evict(2 * len(rows))
 
-    def _open(self, key: bytes, new: set[bytes]) -> _Held:
-        """Begins to hold a value. If it is a new one, there is nothing to read of it.
-
-        new: the values of the same payment that were found to be new; attributes may have the same value.
-        """
-        held, value = _Held(), key[:-1]
-        self._held[key] = held
+    def _open(self, key: bytes) -> _Held:
+        """Begins to hold a value. If it is a new one, there is nothing to read of it."""
+        held = self._held[key] = _Held()
         if self._growing is not None:
-            self._growing.add(value)
-        if self._known is not None and self._known.add(value):
-            new.add(value)
-        if value in new:
+            self._growing.add(key)
+        if self._known is not None and self._known.add(key):
             held.since, held.edition = 0, self._edition
         return held
 
@@ -289,7 +282,7 @@ class Sightings:
         edition, after = self._edition, (MerchantId(""), b"")
         known = self._growing = KnownValues(await store.count_sightings(database))
         for key in self._held:
-            known.add(key[:-1])
+            known.add(key)
         while some := await store.list_values(database, after, _VALUES_AT_ONCE):
             for _, key in some:
                 known.add(key)
@@ -310,7 +303,7 @@ class Sightings:
                 continue
             seen = held.get(key)
             if seen is None:
-                is_quiet = known is not None and not known.has(key[:-1]) and each.is_quiet(0, 0, amount)
+                is_quiet = known is not None and not known.has(key) and each.is_quiet(0, 0, amount)
             else:
                 is_known = seen.since <= at - each.window and seen.edition == edition
                 is_quiet = is_known and each.is_quiet(seen.count, seen.total, amount)
@@ -328,7 +321,7 @@ class Sightings:
         some: dict[bytes, _Held] = {}
         missing: list[Look] = []
         for key, begin in begins.items():
-            held = some[key] = self._held.get(key) or self._open(key, set())
+            held = some[key] = self._held.get(key) or self._open(key)
             if held.history is None or held.since > begin or held.edition != self._edition:
                 missing.append(Look(merchant_id, key, begin, end))
             elif (rows := held.history.rows) and (rows[0].at < begin or len(rows) > 2 * READ_MAX):
@@ -358,9 +351,9 @@ class Sightings:
             for held in some:
                 held.readers -= 1
         for look, held, before in zip(looks, some, fresh, strict=True):
-            rows = {row.payment_id: row for row in (*stored.get(look.key, ()), *before, *held.fresh)}
-            self._rows += len(rows) - held.size
-            held.take(History(rows.values()), look.begin, edition)
+            history = History(_merge([*stored.get(look.key, ()), *before, *held.fresh]))
+            self._rows += len(history.rows) - held.size
+            held.take(history, look.begin, edition)
 
     def _read_stored(self, database: Database, looks: Sequence[Look]) -> Awaitable[_Found]:
         if database.dialect is Dialect.SQLITE:
@@ -401,6 +394,15 @@ class Sightings:
             before = summed.get(row.currency, Velocity())
             summed[row.currency] = Velocity(before.count + 1, before.total + row.amount)
         return summed
+
+
+def _merge(rows: Iterable[Sighting]) -> Iterable[Sighting]:
+    """Returns each sighting once; what is stored may have the mark of an attribute that was added meanwhile."""
+    found: dict[str, Sighting] = {}
+    for row in rows:
+        known = found.get(row.payment_id, row)
+        found[row.payment_id] = known if known.marks == row.marks else join(known, row)
+    return found.values()
 
 
 async def _read_all(database: Database, items: Sequence[Sequence[Look]]) -> list[_Found]:

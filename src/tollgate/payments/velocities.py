@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import msgspec
 
-from tollgate.catalog.risk_rows import TOTALS, Attribute
+from tollgate.catalog.risk_rows import BASES, MARKS, TOTALS, Attribute
 from tollgate.values import MINUTE, SECOND, Instant, MerchantId
 
 WRONG_TRIES: Mapping[Attribute, frozenset[str]] = {
@@ -24,10 +24,23 @@ class Sighting(msgspec.Struct, frozen=True, gc=False):
     """The keyed hash of the value."""
     at: Instant
     payment_id: str
+    marks: int
+    """The marks of the attributes that have the value."""
     amount: int
     currency: str
-    other: bytes | None = None
-    """The other value of a pair."""
+    other_1: bytes | None = None
+    """The other value of the pair with the first mark, and that of the one with the second."""
+    other_2: bytes | None = None
+
+
+def join(one: Sighting, other: Sighting) -> Sighting:
+    """Returns two sightings of one payment with one value as one."""
+    return msgspec.structs.replace(
+        one,
+        marks=one.marks | other.marks,
+        other_1=one.other_1 or other.other_1,
+        other_2=one.other_2 or other.other_2,
+    )
 
 
 class Velocity(msgspec.Struct, frozen=True):
@@ -36,6 +49,8 @@ class Velocity(msgspec.Struct, frozen=True):
 
 
 _get_time = attrgetter("at")
+OTHERS = {2: attrgetter("other_1"), 4: attrgetter("other_2")}
+"""The other value of a pair, by its mark."""
 
 
 class History:
@@ -101,6 +116,8 @@ class Velocities:
         self._ends: dict[Attribute, int] = {}
         for attribute, rows in seen.items():
             history = rows if isinstance(rows, History) else History(rows)
+            if attribute in BASES:
+                history = History([row for row in history.rows if row.marks & MARKS[attribute]])
             # Most often the payment itself is the only one that is not earlier.
             end = len(history.rows)
             if end and history.rows[-1].at >= at:
@@ -141,7 +158,8 @@ class Velocities:
 
     def count_others(self, attribute: Attribute, window_s: int, own: bytes) -> int:
         """Counts the different values that came with one, with that of the payment itself."""
-        return len({row.other for row in self.list_within(attribute, window_s)} | {own})
+        get_other = OTHERS[MARKS[attribute]]
+        return len({get_other(row) for row in self.list_within(attribute, window_s)} | {own})
 
 
 def begin_window(at: Instant, attribute: Attribute, window_s: int) -> Instant:

@@ -1,11 +1,11 @@
-"""The sightings of payments: a row for each value that a payment was seen with. What is counted is decided elsewhere.
+"""The sightings of payments: a row for each value that a payment was seen with.
 
-Attributes that have the same value, such as a card and the e-mail addresses that came with it, share a row.
+What is counted is decided in `operations`.
 """
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -50,12 +50,8 @@ _ROWS_AT_ONCE = 32
 _COLUMNS = tuple(risk_sightings.columns.keys())
 _KEY = tuple(column.name for column in risk_sightings.primary_key)
 _PLACES = tuple(f"{name}_{place}" for place in range(_ROWS_AT_ONCE) for name in _COLUMNS)
-_MARKS, _OTHER_1, _OTHER_2 = (_COLUMNS.index(name) for name in ("marks", "other_1", "other_2"))
-_OTHERS = {1: _OTHER_1, 2: _OTHER_2}
-"""The place of the other value of a pair, by the mark of the pair."""
-
-
-_get_place = itemgetter(0, 1, 2, 3)
+_get_values = attrgetter(*_COLUMNS)
+_get_place = attrgetter(*_KEY)
 
 
 def _make_insert(count: int) -> Statement:
@@ -78,33 +74,21 @@ def _make_insert(count: int) -> Statement:
 _insert_many, _insert_one = _make_insert(_ROWS_AT_ONCE), _make_insert(1)
 
 
-def pack(rows: Iterable[Sighting]) -> list[list[Any]]:
-    """Returns the rows of the store, in their order there: two processes with the same rows do not wait for each other
-    in a circle."""
-    found = [
-        (row.merchant_id, row.key[:-1], row.at, row.payment_id, row.key[-1], row.amount, row.currency, row.other)
-        for row in rows
-    ]
-    packed: list[list[Any]] = []
-    last: list[Any] = []
-    for *place, mark, amount, currency, other in sorted(found, key=_get_place):
-        if place != last:
-            packed.append([*place, 0, amount, currency, None, None])
-            last = place
-        packed[-1][_MARKS] |= 1 << mark
-        if other is not None:
-            packed[-1][_OTHERS[mark]] = other
-    return packed
+def order(rows: Iterable[Sighting]) -> list[Sighting]:
+    """Returns sightings once each in the order of the store, so that two processes with the same ones do not wait for
+    each other in a circle."""
+    found = {_get_place(row): row for row in rows}
+    return [found[place] for place in sorted(found)]
 
 
-def insert_writes(packed: Sequence[Sequence[Any]]) -> list[Write]:
-    """Inserts rows; to those that exist, attributes are added."""
-    full = len(packed) - len(packed) % _ROWS_AT_ONCE
-    many = (packed[start : start + _ROWS_AT_ONCE] for start in range(0, full, _ROWS_AT_ONCE))
-    return [
-        *[Write(_insert_many, dict(zip(_PLACES, chain.from_iterable(some), strict=True))) for some in many],
-        *[Write(_insert_one, dict(zip(_PLACES, row, strict=False))) for row in packed[full:]],
-    ]
+def insert_writes(ordered: Sequence[Sighting]) -> list[Write]:
+    """Inserts sightings; to those that exist, attributes are added."""
+    full = len(ordered) - len(ordered) % _ROWS_AT_ONCE
+    writes = []
+    for start in range(0, full, _ROWS_AT_ONCE):
+        values = chain.from_iterable(map(_get_values, ordered[start : start + _ROWS_AT_ONCE]))
+        writes.append(Write(_insert_many, dict(zip(_PLACES, values, strict=True))))
+    return writes + [Write(_insert_one, dict(zip(_PLACES, _get_values(row), strict=False))) for row in ordered[full:]]
 
 
 def count_change_writes() -> list[Write]:
@@ -131,11 +115,11 @@ async def note_past_change(db: Database) -> None:
 
 
 async def write_sightings(db: Database, rows: Iterable[Sighting]) -> None:
-    await write_packed(db, pack(rows))
+    await write_ordered(db, order(rows))
 
 
-async def write_packed(db: Database, packed: Sequence[Sequence[Any]]) -> None:
-    await db.write([*insert_writes(packed), *count_change_writes()], label="risk sightings")
+async def write_ordered(db: Database, ordered: Sequence[Sighting]) -> None:
+    await db.write([*insert_writes(ordered), *count_change_writes()], label="risk sightings")
 
 
 # ---- reading ----
@@ -225,7 +209,7 @@ def _spread(looks: Sequence[Look], size: int) -> dict[str, Any]:
         look = looks[place] if place < len(looks) else nothing
         params |= {
             f"merchant_id_{place}": look.merchant_id,
-            f"key_{place}": look.key[:-1],
+            f"key_{place}": look.key,
             f"begin_{place}": look.begin,
             f"end_{place}": look.end,
         }
@@ -240,27 +224,15 @@ async def _read_look(db: Database, look: Look) -> list[Row]:
 
 
 async def read_sightings(db: Database, looks: Sequence[Look]) -> dict[bytes, list[Sighting]]:
-    """Returns the sightings of each value that has any, with some that are older or newer than asked for."""
-    wanted: dict[bytes, list[bytes]] = {}
-    bases: dict[bytes, Look] = {}
-    for look in looks:
-        key = look.key[:-1]
-        wanted.setdefault(key, []).append(look.key)
-        known = bases.get(key, look)
-        bases[key] = Look(look.merchant_id, key, min(look.begin, known.begin), max(look.end, known.end))
+    """Returns the sightings of each value that has any. A value may be asked for once only."""
     if db.dialect is Dialect.SQLITE:
-        rows = [row for look in bases.values() for row in await _read_look(db, look)]
+        rows = [row for look in looks for row in await _read_look(db, look)]
     else:
-        asked = [(look.merchant_id, look.key.hex(), look.begin, look.end) for look in bases.values()]
+        asked = [(look.merchant_id, look.key.hex(), look.begin, look.end) for look in looks]
         rows = await db.fetch(_looks, {"looks": orjson.dumps(asked).decode()})
     found: dict[bytes, list[Sighting]] = {}
     for row in rows:
-        merchant_id, key, at, payment_id, marks, amount, currency, *_ = row
-        for each in wanted[key]:
-            mark = each[-1]
-            if marks >> mark & 1:
-                other = row[_OTHERS[mark]] if mark in _OTHERS else None
-                found.setdefault(each, []).append(Sighting(merchant_id, each, at, payment_id, amount, currency, other))
+        found.setdefault(row[1], []).append(Sighting(*row))
     return found
 
 

@@ -46,10 +46,10 @@ async def keep_sightings(app: App) -> int:
 async def write_noted(app: App, parts: Iterable[int] = range(PARTS)) -> None:
     """Writes what is noted of some values; what cannot be written stays for the next time."""
     rows = app.sightings.take(parts)
-    packed = store.pack(rows)
+    ordered = store.order(rows)
     try:
-        for start in range(0, len(packed), LIMITS.sightings_batch):
-            await store.write_packed(app.database, packed[start : start + LIMITS.sightings_batch])
+        for start in range(0, len(ordered), LIMITS.sightings_batch):
+            await store.write_ordered(app.database, ordered[start : start + LIMITS.sightings_batch])
             app.sightings.count_own_change()
     except BaseException:
         app.sightings.put_back(rows)

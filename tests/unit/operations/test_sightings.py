@@ -13,7 +13,7 @@ KEY = b"\x01the card\x00"
 
 def see(sightings: Sightings, *times: int) -> None:
     for at in times:
-        row = Sighting(MerchantId("m"), KEY, at, f"p{at}", 100, "EUR")
+        row = Sighting(MerchantId("m"), KEY, at, f"p{at}", 1, 100, "EUR")
         sightings.note(row.payment_id, [row])
         sightings.settle(row.payment_id, is_written=True)
 
@@ -50,7 +50,7 @@ def test_a_payment_that_was_not_written_does_not_count() -> None:
     sightings = Sightings()
     sightings._known = KnownValues(0)
     see(sightings, 1)
-    row = Sighting(MerchantId("m"), KEY, 2, "p2", 100, "EUR")
+    row = Sighting(MerchantId("m"), KEY, 2, "p2", 1, 100, "EUR")
     sightings.note("p2", [row])
     sightings.settle("p2", is_written=False)
 

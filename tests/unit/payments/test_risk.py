@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tollgate.catalog.results import RESULTS, is_review, is_success
-from tollgate.catalog.risk_rows import BLOCK_CODES, RISK_KINDS, TERM_SHAPES, Attribute, Moment, Term
+from tollgate.catalog.risk_rows import BLOCK_CODES, MARKS, RISK_KINDS, TERM_SHAPES, Attribute, Moment, Term
 from tollgate.payments.risk import Entry, Facts, ListName, RiskFinding, RiskOutcome, Rule, RuleMode, Terms
 from tollgate.payments.risk_evaluation import compile_rules, evaluate, evaluate_answers
 from tollgate.payments.velocities import Sighting, Velocities, Velocity
@@ -45,7 +45,8 @@ def make_facts(**changes: Any) -> Facts:
 def see(
     *ages: int, attribute: Attribute = Attribute.CARD, amount: int = 1000, other: bytes | None = None
 ) -> Velocities:
-    rows = [Sighting(MerchantId("m"), CARD, AT - age, f"p{age}", amount, "EUR", other) for age in ages]
+    mark = MARKS[attribute]
+    rows = [Sighting(MerchantId("m"), CARD, AT - age, f"p{age}", mark, amount, "EUR", other) for age in ages]
     return Velocities(AT, {attribute: rows})
 
 
@@ -103,8 +104,8 @@ def test_amounts_of_another_currency_do_not_add_up() -> None:
         AT,
         {
             Attribute.CARD: [
-                Sighting(MerchantId("m"), CARD, AT - 1, "a", 900, "USD"),
-                Sighting(MerchantId("m"), CARD, AT - 2, "b", 9000, "EUR"),
+                Sighting(MerchantId("m"), CARD, AT - 1, "a", 1, 900, "USD"),
+                Sighting(MerchantId("m"), CARD, AT - 2, "b", 1, 9000, "EUR"),
             ]
         },
     )
