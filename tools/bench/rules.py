@@ -70,7 +70,7 @@ def measure_rules(side: Side, folder: Path, plan: Plan, tell: Callable[[str], No
 def _add_rules(subject: Subject) -> None:
     asyncio.run(_insert_rules(subject.database))
     # After this time every process knows them.
-    time.sleep(2)
+    time.sleep(12)
 
 
 async def _insert_rules(address: str) -> None:

@@ -47,7 +47,7 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
     if missing and end <= now:
         due = {attribute for attribute, since in missing.items() if since == end}
         begin = min(now - covered[each].window_s * SECOND for each in due)
-        newest = await _find_newest(app, merchant_id, end)
+        newest = await _get_newest(app, merchant_id, end)
         if newest >= begin:
             begin = max(newest - DAY, begin)
             await _derive(app, merchant_id, due, begin, newest + 1)
@@ -57,7 +57,7 @@ async def write_history(app: App, merchant_id: MerchantId) -> bool:
     return bool(missing)
 
 
-async def _find_newest(app: App, merchant_id: MerchantId, before: Instant) -> Instant:
+async def _get_newest(app: App, merchant_id: MerchantId, before: Instant) -> Instant:
     """Returns the time of the newest payment or registration before an instant; 0 if there is none."""
     channels = app.merchants.list_channels(merchant_id)
     paid = [await store.find_newest_time(app.database, merchant_id, each.id, before) for each in channels]

@@ -32,6 +32,11 @@ _CARD_BASED = frozenset(
 
 
 _NONE = Velocities(0, {})
+# Looking a member up in its enumeration takes as long as a call, and every payment asks for some.
+_TAKES, _CARD, _IP, _COUNTRY = Nature.TAKES, Attribute.CARD, Attribute.IP, Attribute.COUNTRY
+_CHANNEL, _ACCOUNT, _PAYMENT = Attribute.CHANNEL, Attribute.ACCOUNT, Attribute.PAYMENT
+_REFERENCE = Attribute.MERCHANT_TRANSACTION_ID
+_WRONG_CODES = frozenset().union(*WRONG_TRIES.values())
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +86,7 @@ async def evaluate_order(
     account_id: the acquirer account of the route; None for the one that has the id of the channel.
     """
     rules, now = app.merchants.get_risk_rules(channel), app.clock.now()
-    if rules.is_idle or NATURES[order.payment_type] is not Nature.TAKES:
+    if rules.is_idle or NATURES[order.payment_type] is not _TAKES:
         return Judgement(now)
     subject = Subject(
         merchant_id=channel.merchant_id,
@@ -178,15 +183,15 @@ def make_values(
 ) -> tuple[dict[Attribute, bytes], dict[Attribute, bytes]]:
     """Returns the keys of the wanted values that the subject has, and the other value of each pair."""
     plan = _make_plan(frozenset(wanted))
-    texts = {**person.values, Attribute.CHANNEL: subject.channel_id, Attribute.ACCOUNT: subject.account_id}
+    texts = {**person.values, _CHANNEL: subject.channel_id, _ACCOUNT: subject.account_id}
     if subject.merchant_transaction_id:
-        texts[Attribute.MERCHANT_TRANSACTION_ID] = subject.merchant_transaction_id
+        texts[_REFERENCE] = subject.merchant_transaction_id
     if subject.account is not None and plan.needs_card:
         number = signing.hash_account(subject.account, subject.brand, subject.merchant_id, app.keyring)
         if number is not None:
-            texts[Attribute.CARD] = card = number.hex()
-            if Attribute.PAYMENT in wanted:
-                texts[Attribute.PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
+            texts[_CARD] = card = number.hex()
+            if _PAYMENT in wanted:
+                texts[_PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
     values: dict[Attribute, bytes] = {}
     for base, attributes in plan.values:
         if base in texts:
@@ -240,13 +245,14 @@ async def make_facts(
     bin_country, ip_country, is_proxy = "", "", False
     if rules.needs_places:
         bin_country = await geography.find_bin_country(app, subject.card.bin if subject.card else None) or ""
-        place = await geography.find_ip_place(app, person.values.get(Attribute.IP))
+        place = await geography.find_ip_place(app, person.values.get(_IP))
         ip_country, is_proxy = (place.country, place.is_proxy) if place else ("", False)
     listed = [(attribute, values[attribute]) for attribute in rules.listed if attribute in values]
-    if Attribute.COUNTRY in rules.listed:
+    if _COUNTRY in rules.listed:
         countries = {each for each in (bin_country, person.billing_country, ip_country) if each}
-        country = Attribute.COUNTRY
-        listed += [(country, hash_value(subject.merchant_id, country, each, app.keyring)) for each in sorted(countries)]
+        listed += [
+            (_COUNTRY, hash_value(subject.merchant_id, _COUNTRY, each, app.keyring)) for each in sorted(countries)
+        ]
     return Facts(
         at=subject.at,
         money=subject.money,
@@ -280,8 +286,10 @@ async def read_velocities(
 
 def note_result(app: App, payment: Payment, account: Instrument | None, result_code: str) -> None:
     """Notes that the issuer found the security code or the expiry date wrong."""
+    if result_code not in _WRONG_CODES:
+        return
     counted = app.merchants.get_counted(payment.merchant_id).keys() & WRONG_TRIES.keys()
-    if counted and any(result_code in WRONG_TRIES[each] for each in counted):
+    if any(result_code in WRONG_TRIES[each] for each in counted):
         subject = msgspec.structs.replace(make_subject(payment, account), result_code=result_code)
         values, others = make_values(app, subject, read_person({}, None), counted)
         app.sightings.hold(payment.id, make_rows(subject, values, others, counted))

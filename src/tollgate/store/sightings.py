@@ -49,7 +49,6 @@ PAST_CHANGES = "sighting_past_changes"
 _ROWS_AT_ONCE = 32
 _COLUMNS = tuple(risk_sightings.columns.keys())
 _KEY = tuple(column.name for column in risk_sightings.primary_key)
-_PLACES = tuple(f"{name}_{place}" for place in range(_ROWS_AT_ONCE) for name in _COLUMNS)
 _get_values = attrgetter(*_COLUMNS)
 _get_place = attrgetter(*_KEY)
 
@@ -84,11 +83,11 @@ def order(rows: Iterable[Sighting]) -> list[Sighting]:
 def insert_writes(ordered: Sequence[Sighting]) -> list[Write]:
     """Inserts sightings; to those that exist, attributes are added."""
     full = len(ordered) - len(ordered) % _ROWS_AT_ONCE
-    writes = []
-    for start in range(0, full, _ROWS_AT_ONCE):
-        values = chain.from_iterable(map(_get_values, ordered[start : start + _ROWS_AT_ONCE]))
-        writes.append(Write(_insert_many, dict(zip(_PLACES, values, strict=True))))
-    return writes + [Write(_insert_one, dict(zip(_PLACES, _get_values(row), strict=False))) for row in ordered[full:]]
+    parts = [ordered[start : start + _ROWS_AT_ONCE] for start in range(0, full, _ROWS_AT_ONCE)]
+    return [
+        *[Write(_insert_many, tuple(chain.from_iterable(map(_get_values, some)))) for some in parts],
+        *[Write(_insert_one, _get_values(row)) for row in ordered[full:]],
+    ]
 
 
 def count_change_writes() -> list[Write]:

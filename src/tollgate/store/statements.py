@@ -13,6 +13,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import Dialect as Compiler
 from sqlalchemy.sql.dml import UpdateBase
 
+Params = Mapping[str, Any] | tuple[Any, ...]
+"""Values by the names of their parameters, or in the order in which the text has them."""
+
 
 class Dialect(StrEnum):
     POSTGRESQL = "postgresql"
@@ -33,7 +36,9 @@ class CompiledText:
     names: tuple[str, ...]
     constants: Mapping[str, Any]
 
-    def bind(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def bind(self, params: Params) -> tuple[Any, ...]:
+        if isinstance(params, tuple):
+            return params
         if self.constants:
             params = {**self.constants, **params}
         return tuple([params[name] for name in self.names])
@@ -68,5 +73,5 @@ class Write:
     """A write is one statement of an atomic unit; any other number of affected rows than `rows` undoes the unit."""
 
     statement: Statement
-    params: Mapping[str, Any]
+    params: Params
     rows: int | None = None
