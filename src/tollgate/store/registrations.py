@@ -19,12 +19,11 @@ from tollgate.payments.registration import (
     make_token_job_id,
 )
 from tollgate.payments.reporting import FOREVER
-from tollgate.store import hot
+from tollgate.store import hot, retention
 from tollgate.store.codec import LIMIT, ONE, UNREADABLE, ZERO, Codec, bind, encode_json
 from tollgate.store.database import Database
 from tollgate.store.events import EVENTS, Event, append_event_writes
 from tollgate.store.jobs import Job, ensure_job_writes
-from tollgate.store.retention import Placed, make_page_params, page_sealed
 from tollgate.store.schema import OPEN_REGISTRATION, TEXT, WHOLE, announcements, outbox, registrations
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, RegistrationId
@@ -135,7 +134,7 @@ _use = REGISTRATIONS.update(
     new=["used_at", "keep_until"],
     revision=_next_revision,
 )
-_page_sealed = page_sealed(registrations, *_SEALED)
+_page_sealed = retention.page_sealed(registrations, *_SEALED)
 # Counted as a change, or else whoever read the row before would write back what is sealed under the old key.
 _rewrap = SEALED.update(
     seen=["sealed_account", "sealed_token"], new=["sealed_account", "sealed_token"], revision=_next_revision
@@ -299,7 +298,7 @@ async def list_alone(
 
 
 async def list_sealed_registrations(
-    db: Database, after: Placed | None, active_prefix: bytes, limit: int
+    db: Database, after: retention.Placed | None, active_prefix: bytes, limit: int
 ) -> list[SealedRegistration]:
     """Lists rows with something whose first bytes are not those of the active key, in the order of the primary key."""
-    return await SEALED.fetch(db, _page_sealed, make_page_params(after, active_prefix, limit))
+    return await SEALED.fetch(db, _page_sealed, retention.make_page_params(after, active_prefix, limit))
