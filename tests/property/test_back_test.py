@@ -23,6 +23,7 @@ from property.back_test_shop import ANSWERED_AFTER, Chosen, Listed, Purchase
 from tollgate.flows import try_rules
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
+from tollgate.operations.risk_values import Subject
 from tollgate.payments import risk_replay
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.merchants import Channel
@@ -196,7 +197,7 @@ def count_wrong_tries_early(patch: pytest.MonkeyPatch) -> None:
     """Counts a wrong try from its payment on, and not from the answer on."""
     right = risk.make_subject
 
-    def make(payment: Payment, account: Instrument | None) -> risk.Subject:
+    def make(payment: Payment, account: Instrument | None) -> Subject:
         return msgspec.structs.replace(right(payment, account), completed_at=payment.created_at)
 
     patch.setattr(risk, "make_subject", make)

@@ -77,6 +77,11 @@ WRONG: Mapping[Attribute, tuple[Attribute, bytes]] = {
 }
 """The attributes that are seen in a result, with the one whose value they have, and the end of their keys."""
 
+KEYS: Mapping[Attribute, tuple[Attribute, bytes]] = {
+    each: WRONG.get(each, (BASES.get(each, each), b"")) for each in Attribute
+}
+"""The attribute whose value is hashed for the key of each, and the end of that key."""
+
 TOTALS = frozenset({Attribute.CHANNEL, Attribute.ACCOUNT})
 """The attributes that all payments share: they are added up by the minute, because there are too many to read."""
 

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -189,52 +189,14 @@ _DEVICE = (
     "customer.browser.deviceId",
     "customer.app.deviceId",
 )
-_VALUES: Mapping[Attribute, tuple[str, ...]] = {
-    Attribute.EMAIL: ("customer.email",),
-    Attribute.IP: ("customer.ip",),
-    Attribute.MOBILE: ("customer.mobile",),
-    Attribute.CUSTOMER: ("customer.merchantCustomerId",),
-    Attribute.DEVICE: _DEVICE,
-}
+_VALUES: Sequence[tuple[str, Attribute]] = (
+    ("customer.email", Attribute.EMAIL),
+    ("customer.ip", Attribute.IP),
+    ("customer.mobile", Attribute.MOBILE),
+    ("customer.merchantCustomerId", Attribute.CUSTOMER),
+    *[(name, Attribute.DEVICE) for name in _DEVICE],
+)
 """The parameters that hold a value; the first that was sent counts."""
-
-
-# Looking a member up in its enumeration takes as long as a call, and every payment asks for some.
-_BIN = Attribute.BIN
-
-
-class Person(msgspec.Struct, frozen=True):
-    """The values of a request that rules look at, in one spelling for each."""
-
-    values: Mapping[Attribute, str]
-    billing_country: str = ""
-    registers: bool = False
-    holder: str | None = None
-    surname: str = ""
-
-    @property
-    def is_other_holder(self) -> bool:
-        """Tells whether the holder of the card has another name than the customer."""
-        return self.holder is not None and _is_other(self.holder, self.surname)
-
-
-def read_person(echo: Mapping[str, str], card: CardSummary | None) -> Person:
-    values: dict[Attribute, str] = {}
-    for attribute, names in _VALUES.items():
-        for name in names:
-            if text := echo.get(name):
-                if value := normalize(attribute, text):
-                    values[attribute] = value
-                break
-    if card is not None:
-        values[_BIN] = card.bin[:6]
-    return Person(
-        values,
-        echo.get("billing.country", ""),
-        is_true(echo.get("createRegistration")),
-        None if card is None else card.holder,
-        echo.get("customer.surname", ""),
-    )
 
 
 _BYTES = frozenset(map(str, range(256)))
@@ -258,12 +220,46 @@ _SPELLINGS: Mapping[Attribute, Callable[[str], str]] = {
     Attribute.BIN: lambda text: text if re.fullmatch("[0-9]{6}", text) else "",
 }
 """The one spelling of a value; empty if it is none. Other values are compared as they are."""
+_SPELLED = [(name, attribute, _SPELLINGS.get(attribute, str)) for name, attribute in _VALUES]
+# Looking a member up in its enumeration takes as long as a call, and every payment asks for some.
+_BIN = Attribute.BIN
+
+
+class Person(msgspec.Struct, frozen=True):
+    """The values of a request that rules look at, in one spelling for each."""
+
+    values: Mapping[Attribute, str]
+    billing_country: str = ""
+    registers: bool = False
+    holder: str | None = None
+    surname: str = ""
+
+    @property
+    def is_other_holder(self) -> bool:
+        """Tells whether the holder of the card has another name than the customer."""
+        return self.holder is not None and _is_other(self.holder, self.surname)
+
+
+def read_person(echo: Mapping[str, str], card: CardSummary | None) -> Person:
+    values: dict[Attribute, str] = {}
+    for name, attribute, spell in _SPELLED:
+        text = echo.get(name)
+        if text and attribute not in values and (value := spell(text.strip())):
+            values[attribute] = value
+    if card is not None:
+        values[_BIN] = card.bin[:6]
+    return Person(
+        values,
+        echo.get("billing.country", ""),
+        is_true(echo.get("createRegistration")),
+        None if card is None else card.holder,
+        echo.get("customer.surname", ""),
+    )
 
 
 def normalize(attribute: Attribute, text: str) -> str:
     """Returns the one spelling in which values are compared; empty if it is none."""
-    spell = _SPELLINGS.get(attribute)
-    return spell(text.strip()) if spell else text.strip()
+    return _SPELLINGS.get(attribute, str)(text.strip())
 
 
 def mask_value(attribute: Attribute, value: str) -> str:

@@ -15,6 +15,7 @@ from tollgate.catalog.risk_rows import Attribute
 from tollgate.contract.risk_rules import read_person
 from tollgate.operations import payment_history, registration_history, risk
 from tollgate.operations.app import App
+from tollgate.operations.risk_values import make_values
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import FOREVER
@@ -62,16 +63,15 @@ class _Replay:
         """Judges the next payment as the gateway would have done, before it was sent and then by its answers."""
         subject, rules = risk.make_subject(payment, account), self._rules[payment.channel_id]
         person = read_person(subject.echo, subject.card)
-        values, others = risk.make_values(self._app, subject, person, self.needed)
-        facts = await risk.make_facts(self._app, rules, subject, person, values, others)
+        values = make_values(self._app.keyring, subject, person, self.needed, frozenset(self._counted))
+        facts = await risk.make_facts(self._app, rules, subject, person, values)
         await self._see_until(subject.at)
         finding = evaluate_payment(rules, facts, self._past.read_velocities(rules, facts), payment)
-        for row in risk.make_rows(subject, values, others, self._counted.keys()):
-            for attribute in risk.list_attributes(values, row):
-                if attribute in WRONG_TRIES:
-                    heapq.heappush(self._wrong, (row.at, row.payment_id, attribute, row))
-                else:
-                    self._past.add(attribute, row.key, row)
+        for attribute, row in values.list_seen():
+            if attribute in WRONG_TRIES:
+                heapq.heappush(self._wrong, (row.at, row.payment_id, attribute, row))
+            else:
+                self._past.add(attribute, row.key, row)
         if self._past.sightings > LIMITS.tried_sightings_max:
             detail = f"more than {LIMITS.tried_sightings_max} values lie within the longest window: shorten the windows"
             raise Refusal(get_result(codes.INVALID_REQUEST), detail)

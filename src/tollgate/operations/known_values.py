@@ -5,8 +5,7 @@ Most shoppers are new, and of a value that was never seen nothing has to be read
 
 _SPACE = 16
 """So many times more places than values; one new value in so many is taken for a known one."""
-_SIZE_MIN, _SIZE_MAX = 1 << 20, 1 << 26
-_STEP = 0x9E3779B1
+_SIZE_MIN, _SIZE_MAX = 1 << 22, 1 << 26
 
 
 class KnownValues:
@@ -27,15 +26,11 @@ class KnownValues:
 
     def has(self, key: bytes) -> bool:
         """Tells whether a value may have been seen."""
-        return bool(self._places[self._choose_place(key)])
-
-    def _choose_place(self, key: bytes) -> int:
-        # The first byte is the same in all hashes; the last one tells attributes with the same value apart.
-        return (int.from_bytes(key[1:5], "little") + key[-1] * _STEP) & self._mask
+        return self._places[hash(key) & self._mask] != 0
 
     def add(self, key: bytes) -> bool:
         """Adds a value, and returns whether it was new for certain."""
-        place = self._choose_place(key)
+        place = hash(key) & self._mask
         if self._places[place]:
             return False
         self._places[place] = 1

@@ -10,9 +10,9 @@ import msgspec
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import REGISTERING, Attribute
 from tollgate.contract.risk_rules import read_person
-from tollgate.operations import risk
 from tollgate.operations.accounts import open_registered
 from tollgate.operations.app import App
+from tollgate.operations.risk_values import Subject, make_values
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.registration import Registration
 from tollgate.payments.velocities import Sighting
@@ -64,7 +64,7 @@ async def write_sightings(
 def _derive(
     app: App, registration: Registration, sealed: bytes | None, seen: Set[Attribute]
 ) -> list[tuple[Attribute, Sighting]]:
-    subject = risk.Subject(
+    subject = Subject(
         merchant_id=registration.merchant_id,
         channel_id=registration.channel_id,
         account_id=registration.channel_id,
@@ -79,9 +79,8 @@ def _derive(
         echo=registration.echo,
     )
     person = msgspec.structs.replace(read_person(subject.echo, subject.card), registers=True)
-    values, others = risk.make_values(app, subject, person, seen)
-    rows = risk.make_rows(subject, values, others, seen)
-    return [(attribute, row) for row in rows for attribute in risk.list_attributes(values, row)]
+    wanted = frozenset(seen)
+    return make_values(app.keyring, subject, person, wanted, wanted).list_seen()
 
 
 def _find_account(app: App, registration: Registration, sealed: bytes) -> Instrument | None:

@@ -4,18 +4,17 @@ What follows from a judgement is carried out by the flows.
 """
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence, Set
-from functools import lru_cache
+from collections.abc import Iterable, Sequence, Set
 
 import msgspec
 
-from tollgate.catalog.risk_rows import BASES, MARKS, PAIRS, REGISTERED, TOTALS, WRONG, Attribute
+from tollgate.catalog.risk_rows import TOTALS, Attribute
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
 from tollgate.operations.app import App
-from tollgate.operations.risk_rules import hash_value
-from tollgate.payments.accounts import CardSummary, Instrument
+from tollgate.operations.risk_values import Subject, Values, hash_value, make_values, needs_account
+from tollgate.payments.accounts import Instrument
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
 from tollgate.payments.payment import NATURES, Nature, Payment
@@ -24,41 +23,12 @@ from tollgate.payments.risk_evaluation import CompiledRules, Watched, evaluate
 from tollgate.payments.velocities import WRONG_TRIES, Sighting, Velocities, Velocity, begin_window
 from tollgate.store import payments
 from tollgate.values import Instant, MerchantId, Money
-from tollgate.vault import keyring, sealing, signing
-
-_CARD_BASED = frozenset(
-    {Attribute.CARD, Attribute.PAYMENT, *WRONG_TRIES, *[each for each, pair in PAIRS.items() if Attribute.CARD in pair]}
-)
-
+from tollgate.vault import keyring, sealing
 
 _NONE = Velocities(0, {})
 # Looking a member up in its enumeration takes as long as a call, and every payment asks for some.
-_TAKES, _CARD, _IP, _COUNTRY = Nature.TAKES, Attribute.CARD, Attribute.IP, Attribute.COUNTRY
-_CHANNEL, _ACCOUNT, _PAYMENT = Attribute.CHANNEL, Attribute.ACCOUNT, Attribute.PAYMENT
-_REFERENCE = Attribute.MERCHANT_TRANSACTION_ID
+_TAKES, _IP, _COUNTRY = Nature.TAKES, Attribute.IP, Attribute.COUNTRY
 _WRONG_CODES = frozenset().union(*WRONG_TRIES.values())
-
-
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """A payment or registration as the rules see it: an order that is to be started, or a row of the store."""
-
-    merchant_id: MerchantId
-    channel_id: str
-    account_id: str
-    """The acquirer account that it goes to."""
-    payment_id: str
-    at: Instant
-    payment_type: str
-    money: Money
-    brand: str
-    card: CardSummary | None
-    account: Instrument | None
-    merchant_transaction_id: str | None
-    echo: Mapping[str, str]
-    result_code: str = ""
-    """The result, where it is known."""
-    completed_at: Instant = 0
-    """The time of the result: a wrong try counts from then on."""
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -106,12 +76,12 @@ async def evaluate_order(
 
 
 async def _evaluate(app: App, rules: CompiledRules, subject: Subject, person: Person) -> Judgement:
-    values, others = make_values(app, subject, person, rules.wanted)
-    watched = app.sightings.list_loud(rules.groups, values, subject.at, subject.money.hundredths)
+    values = make_values(app.keyring, subject, person, rules.wanted, rules.counted)
+    watched = app.sightings.list_loud(rules.watched, values.hashes, subject.at, subject.money.hundredths)
     # Nothing is awaited between the choice of the time and this, so that whoever comes later counts it.
-    app.sightings.note(subject.payment_id, make_rows(subject, values, others, rules.counted.keys()))
+    app.sightings.note(subject.payment_id, values.sightings)
     try:
-        facts = await make_facts(app, rules, subject, person, values, others)
+        facts = await make_facts(app, rules, subject, person, values, is_quiet=not watched)
         velocities = await read_velocities(app, rules, facts, subject.merchant_id, watched) if watched else _NONE
         finding = evaluate(rules, facts, velocities, watched)
     except BaseException:
@@ -147,107 +117,26 @@ async def evaluate_registration(
     return await _evaluate(app, rules, subject, person)
 
 
-class _Plan(msgspec.Struct, frozen=True):
-    """A list of what is made of a payment for some attributes."""
-
-    needs_card: bool
-    values: tuple[tuple[Attribute, tuple[tuple[Attribute, bytes, Attribute | None, bool], ...]], ...]
-    """The values, and the attributes that have them: each with the end of its key, the other value of a pair, and
-    whether only registrations have it."""
-    pairs: tuple[tuple[Attribute, Attribute], ...]
-    sightings: tuple[tuple[Attribute, tuple[tuple[Attribute, int], ...]], ...]
-    """The values that are seen in a payment, and the marks of the attributes that have them."""
-
-
-@lru_cache(maxsize=256)
-def _make_plan(wanted: frozenset[Attribute]) -> _Plan:
-    needed = sorted(wanted.union(*[PAIRS[each] for each in wanted if each in PAIRS]))
-    values: dict[Attribute, list[tuple[Attribute, bytes, Attribute | None, bool]]] = {}
-    for each in needed:
-        base, end = WRONG.get(each, (BASES.get(each, each), b""))
-        other = PAIRS[each][1] if each in PAIRS else None
-        values.setdefault(base, []).append((each, end, other, each in REGISTERED))
-    sightings: dict[Attribute, list[tuple[Attribute, int]]] = {}
-    for each in sorted(wanted - WRONG.keys()):
-        sightings.setdefault(BASES.get(each, each), []).append((each, MARKS[each]))
-    return _Plan(
-        not _CARD_BASED.isdisjoint(needed),
-        tuple((base, tuple(some)) for base, some in values.items()),
-        tuple((each, PAIRS[each][1]) for each in needed if each in PAIRS),
-        tuple((base, tuple(some)) for base, some in sightings.items()),
-    )
-
-
-def make_values(
-    app: App, subject: Subject, person: Person, wanted: Set[Attribute]
-) -> tuple[dict[Attribute, bytes], dict[Attribute, bytes]]:
-    """Returns the keys of the wanted values that the subject has, and the other value of each pair."""
-    plan = _make_plan(frozenset(wanted))
-    texts = {**person.values, _CHANNEL: subject.channel_id, _ACCOUNT: subject.account_id}
-    if subject.merchant_transaction_id:
-        texts[_REFERENCE] = subject.merchant_transaction_id
-    if subject.account is not None and plan.needs_card:
-        number = signing.hash_account(subject.account, subject.brand, subject.merchant_id, app.keyring)
-        if number is not None:
-            texts[_CARD] = card = number.hex()
-            if _PAYMENT in wanted:
-                texts[_PAYMENT] = f"{card} {subject.money.render()} {subject.money.currency}"
-    values: dict[Attribute, bytes] = {}
-    for base, attributes in plan.values:
-        if base in texts:
-            hashed = hash_value(subject.merchant_id, base, texts[base], app.keyring)
-            for attribute, end, other, is_registered in attributes:
-                if (other is None or other in texts) and (person.registers or not is_registered):
-                    values[attribute] = hashed + end
-    return values, {pair: values[other] for pair, other in plan.pairs if pair in values}
-
-
-def make_rows(
-    subject: Subject, values: Mapping[Attribute, bytes], others: Mapping[Attribute, bytes], counted: Set[Attribute]
-) -> list[Sighting]:
-    """Returns the sightings of a subject; that a value was wrong is seen in the result only."""
-    merchant_id, payment_id, at = subject.merchant_id, subject.payment_id, subject.at
-    amount, currency = subject.money.hundredths, subject.money.currency
-    rows: list[Sighting] = []
-    for _, attributes in _make_plan(frozenset(counted)).sightings:
-        marks, key = 0, b""
-        other: list[bytes | None] = [None, None]
-        for attribute, mark in attributes:
-            if attribute in values:
-                key = values[attribute]
-                marks |= mark
-                if attribute in others:
-                    other[mark >> 2] = others[attribute]
-        if marks:
-            rows.append(Sighting(merchant_id, key, at, payment_id, marks, amount, currency, *other))
-    if subject.result_code:
-        rows += [
-            Sighting(merchant_id, values[attribute], subject.completed_at, payment_id, 1, amount, currency)
-            for attribute, codes in WRONG_TRIES.items()
-            if attribute in counted and attribute in values and subject.result_code in codes
-        ]
-    return rows
-
-
-def list_attributes(values: Mapping[Attribute, bytes], row: Sighting) -> list[Attribute]:
-    """Lists the attributes of a subject that one of its sightings counts for."""
-    return [attribute for attribute, key in values.items() if key == row.key and row.marks & MARKS[attribute]]
-
-
 async def make_facts(
     app: App,
     rules: CompiledRules,
     subject: Subject,
     person: Person,
-    values: Mapping[Attribute, bytes],
-    others: Mapping[Attribute, bytes],
+    values: Values,
+    *,
+    is_quiet: bool = False,
 ) -> Facts:
+    """Gathers what the rules look at.
+
+    is_quiet: no rule that counts can be hit.
+    """
     bin_country, ip_country, is_proxy = "", "", False
     if rules.needs_places:
         bin_country = await geography.find_bin_country(app, subject.card.bin if subject.card else None) or ""
         place = await geography.find_ip_place(app, person.values.get(_IP))
         ip_country, is_proxy = (place.country, place.is_proxy) if place else ("", False)
-    listed = [(attribute, values[attribute]) for attribute in rules.listed if attribute in values]
+    keys = {} if is_quiet and not rules.listed else values.make_keys()
+    listed = [(attribute, keys[attribute]) for attribute in rules.listed if attribute in keys]
     if _COUNTRY in rules.listed:
         countries = {each for each in (bin_country, person.billing_country, ip_country) if each}
         listed += [
@@ -261,8 +150,9 @@ async def make_facts(
         ip_country=ip_country,
         is_proxy=is_proxy,
         is_other_holder=rules.needs_names and person.is_other_holder,
-        values=values,
-        others=others,
+        present=values.shape.present,
+        values=keys,
+        others={} if is_quiet else values.make_others(),
         listed=tuple(listed),
     )
 
@@ -272,8 +162,9 @@ async def read_velocities(
 ) -> Velocities:
     """Reads the earlier payments that rules count, in one statement for all values."""
     at, values = facts.at, facts.values
-    wanted = [each for each in watched if each.attribute not in TOTALS]
-    begins = {values[each.attribute]: at - each.window for each in wanted}
+    groups = [(group.attribute, each.window) for each in watched for group in each.groups]
+    wanted = {attribute: window for attribute, window in groups if attribute in values and attribute not in TOTALS}
+    begins = {values[attribute]: at - window for attribute, window in wanted.items()}
     found = await app.sightings.read(app.database, merchant_id, begins, at) if begins else {}
     totals: dict[tuple[Attribute, int, str], Velocity] = {}
     for attribute, window_s in {(attribute, window_s) for attribute, window_s, _ in rules.totals}:
@@ -281,18 +172,18 @@ async def read_velocities(
         summed = await app.sightings.add_up(app.database, merchant_id, key, window_s, begin, at)
         totals |= {(attribute, window_s, currency): each for currency, each in summed.items()}
         totals[attribute, window_s, ""] = Velocity(sum(each.count for each in summed.values()), 0)
-    return Velocities(at, {each.attribute: found[values[each.attribute]] for each in wanted}, totals)
+    return Velocities(at, {attribute: found[values[attribute]] for attribute in wanted}, totals)
 
 
 def note_result(app: App, payment: Payment, account: Instrument | None, result_code: str) -> None:
     """Notes that the issuer found the security code or the expiry date wrong."""
     if result_code not in _WRONG_CODES:
         return
-    counted = app.merchants.get_counted(payment.merchant_id).keys() & WRONG_TRIES.keys()
+    counted = frozenset(app.merchants.get_counted(payment.merchant_id).keys() & WRONG_TRIES.keys())
     if any(result_code in WRONG_TRIES[each] for each in counted):
         subject = msgspec.structs.replace(make_subject(payment, account), result_code=result_code)
-        values, others = make_values(app, subject, read_person({}, None), counted)
-        app.sightings.hold(payment.id, make_rows(subject, values, others, counted))
+        values = make_values(app.keyring, subject, read_person({}, None), counted, counted)
+        app.sightings.hold(payment.id, values.sightings)
 
 
 def make_subject(payment: Payment, account: Instrument | None) -> Subject:
@@ -318,7 +209,7 @@ def make_subject(payment: Payment, account: Instrument | None) -> Subject:
 async def open_accounts(app: App, some: Sequence[Payment], wanted: Set[Attribute]) -> dict[str, Instrument]:
     """Opens the accounts of payments of one merchant by their ids, if a wanted attribute needs them; those that
     are wiped or cannot be opened are left out."""
-    if not some or _CARD_BASED.isdisjoint(wanted):
+    if not some or not needs_account(wanted):
         return {}
     merchant_id = some[0].merchant_id
     sealed = await payments.list_sealed_accounts(app.database, merchant_id, [payment.id for payment in some])
@@ -333,11 +224,11 @@ async def open_accounts(app: App, some: Sequence[Payment], wanted: Set[Attribute
 
 async def derive_rows(app: App, some: Sequence[Payment], counted: Set[Attribute]) -> list[Sighting]:
     """Returns the sightings of stored payments of one merchant, with the accounts that are not wiped."""
-    judged = [payment for payment in some if payment.is_charge]
+    judged, wanted = [payment for payment in some if payment.is_charge], frozenset(counted)
     accounts = await open_accounts(app, judged, counted)
     rows: list[Sighting] = []
     for payment in judged:
         subject = make_subject(payment, accounts.get(payment.id))
-        values, others = make_values(app, subject, read_person(payment.echo, payment.card), counted)
-        rows += make_rows(subject, values, others, counted)
+        person = read_person(payment.echo, payment.card)
+        rows += make_values(app.keyring, subject, person, wanted, wanted).sightings
     return rows

@@ -6,12 +6,13 @@ from tollgate.catalog import codes, results, risk_rows
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.risk_rows import Attribute
 from tollgate.contract import risk_rules
+from tollgate.operations.risk_values import hash_account, hash_value
 from tollgate.payments.payment import Payment
 from tollgate.payments.risk import Entry, ListName, Rule
 from tollgate.store import merchants, payments, risk, risk_lists
 from tollgate.store.database import Database
 from tollgate.values import Fault, Instant, MerchantId, NotFound, Refusal, is_id
-from tollgate.vault import sealing, signing
+from tollgate.vault import sealing
 from tollgate.vault.keyring import Keyring
 
 _TRIES = 5
@@ -56,22 +57,6 @@ async def _check_channel(database: Database, rule: Rule) -> None:
     own = {each.id for each in await merchants.list_channels(database) if each.merchant_id == rule.merchant_id}
     if rule.channel_id not in own:
         raise results.make_invalid(Fault("channel", "must be a channel of the merchant", rule.channel_id))
-
-
-# Looking a member up in its enumeration takes as long as a call, and every payment asks for several hashes.
-_CARD = Attribute.CARD
-_HASH_BYTES = 17
-"""The version of the key, and as many bytes as no two values will ever share."""
-
-
-def hash_value(merchant_id: MerchantId, attribute: Attribute, value: str, keyring: Keyring) -> bytes:
-    """Returns the keyed hash by which a value is counted and listed; nobody can compare the values of two merchants.
-
-    That of an account is its hash already.
-    """
-    if attribute is _CARD:
-        return bytes.fromhex(value)[:_HASH_BYTES]
-    return signing.hash_text("risk value", (merchant_id, attribute), value.encode(), keyring)[:_HASH_BYTES]
 
 
 async def add_entry(
@@ -171,7 +156,7 @@ async def _read_card(database: Database, keyring: Keyring, payment: Payment) -> 
     if sealed is not None:
         owner = sealing.make_owner("payment", payment.merchant_id, payment.id)
         account = sealing.open_account(sealed, owner=owner, keyring=keyring)
-        number = signing.hash_account(account, payment.brand, payment.merchant_id, keyring)
+        number = hash_account(account, payment.brand, payment.merchant_id, keyring)
     if number is None:
         raise results.make_invalid(Fault("payment", "has no account, or it was wiped"))
     shown = f"{payment.card.bin}***{payment.card.last_digits}" if payment.card else f"{payment.brand} account"

@@ -12,9 +12,10 @@ from itertools import islice
 import msgspec
 
 from tollgate.catalog.risk_rows import Attribute
+from tollgate.operations.held_values import NEVER, Held, Sum, merge
 from tollgate.operations.known_values import KnownValues
 from tollgate.payments.risk_evaluation import Watched
-from tollgate.payments.velocities import History, Sighting, Velocity, join
+from tollgate.payments.velocities import History, Sighting, Velocity
 from tollgate.store import sightings as store
 from tollgate.store.database import Batcher, Database
 from tollgate.store.sightings import READ_MAX, Look
@@ -26,7 +27,6 @@ _Found = Mapping[bytes, Sequence[Sighting]]
 UNSETTLED: Instant = 3 * SECOND
 """Other processes write their sightings within this time, and tell it if they write older ones."""
 
-_NEVER: Instant = 1 << 62
 _VALUES_MAX = 50_000
 """The number of values that are held in memory, with the number of their sightings and the sum of their amounts."""
 _ROWS_MAX = 100_000
@@ -40,86 +40,17 @@ _PAUSE_S = 0.01
 """Between two pages of values, payments have their turn."""
 
 
-class _Sum:
-    """The sum of one value between two instants, of which both only go forward."""
-
-    __slots__ = ("begin", "by_currency", "lock", "upto")
-
-    def __init__(self, begin: Instant) -> None:
-        self.begin = self.upto = begin
-        self.by_currency: dict[str, Velocity] = {}
-        self.lock = asyncio.Lock()
-
-    def add(self, some: Mapping[str, Velocity], sign: int) -> None:
-        for currency, each in some.items():
-            known = self.by_currency.get(currency, Velocity())
-            self.by_currency[currency] = Velocity(known.count + sign * each.count, known.total + sign * each.total)
-
-
-class _Held:
-    """A value that this process knows: how often it was seen since some time, at most, and what is not written yet."""
-
-    __slots__ = ("count", "edition", "fresh", "history", "is_torn", "readers", "since", "total")
-
-    def __init__(self) -> None:
-        self.fresh: list[Sighting] = []
-        """The sightings that are not written yet."""
-        self.since: Instant = _NEVER
-        """The time from which on all are counted; `_NEVER` before the value was read."""
-        self.edition = 0
-        self.count = 0
-        self.total = 0
-        """The sum of the amounts in all currencies."""
-        self.history: History | None = None
-        """All that are counted, if a rule had to look closer; it has the fresh ones too."""
-        self.readers = 0
-        self.is_torn = False
-        """While it was being read, fresh ones were written or dropped, so nobody knows whether they were read."""
-
-    def add(self, row: Sighting) -> None:
-        self.fresh.append(row)
-        self.count += 1
-        self.total += row.amount
-        if self.history is not None:
-            self.history.add(row)
-
-    def let_go(self, row: Sighting) -> None:
-        """Is told that a sighting was written: it stays counted."""
-        # Most often they are written in the order of their time.
-        if self.fresh and self.fresh[0] is row:
-            del self.fresh[0]
-        elif row in self.fresh:
-            self.fresh.remove(row)
-        self.is_torn = self.readers > 0
-
-    def drop(self, row: Sighting) -> None:
-        """Counts a sighting no longer."""
-        self.let_go(row)
-        self.count -= 1
-        self.total -= row.amount
-        if self.history is not None:
-            self.history.remove(row)
-
-    @property
-    def size(self) -> int:
-        return 0 if self.history is None else len(self.history.rows)
-
-    def take(self, history: History, since: Instant, edition: int) -> None:
-        self.history, self.count, self.total = history, len(history.rows), history.total
-        self.since, self.edition = _NEVER if self.is_torn else since, edition
-
-
 class Sightings:
     def __init__(self) -> None:
         self._last_at: Instant = 0
-        self._held: dict[bytes, _Held] = {}
-        """What is known by the key of the value; those that came last are at the end."""
+        self._held: dict[bytes, Held] = {}
+        """Values by their keys; those that came last are at the end."""
         self._started: dict[str, Sequence[Sighting]] = {}
         """The sightings of payments that are not written themselves."""
         self._promised: dict[str, Sequence[Sighting]] = {}
         """The sightings that count once their payments are completed."""
         self._ready: list[list[Sighting]] = [[] for _ in range(PARTS)]
-        self._sums: dict[tuple[bytes, int], _Sum] = {}
+        self._sums: dict[tuple[bytes, int], Sum] = {}
         self._reads: Batcher[Sequence[Look], _Found] | None = None
         self._edition = 0
         """It grows when something else than this changed the sightings in the store."""
@@ -150,20 +81,19 @@ class Sightings:
 
     def _add(self, rows: Sequence[Sighting]) -> None:
         for row in rows:
-            held = self._held.pop(row.key, None)
-            if held is None:
-                held = self._open(row.key)
-            else:
-                self._held[row.key] = held
-            held.add(row)
+            held = self._held.get(row.key) or self._open(row.key)
+            held.fresh.append(row)
+            held.count += 1
+            held.total += row.amount
             if held.history is not None:
+                held.history.add(row)
                 self._rows += 1
         if len(self._held) > _VALUES_MAX or self._rows > _ROWS_MAX:
             self._evict(2 * len(rows))
 
-    def _open(self, key: bytes) -> _Held:
+    def _open(self, key: bytes) -> Held:
         """Begins to hold a value. If it is a new one, there is nothing to read of it."""
-        held = self._held[key] = _Held()
+        held = self._held[key] = Held()
         if self._growing is not None:
             self._growing.add(key)
         if self._known is not None and self._known.add(key):
@@ -212,7 +142,8 @@ class Sightings:
             held = self._held.get(row.key)
             if held is not None:
                 held.let_go(row)
-                if not held.fresh:
+                # Of most values only numbers are held, and there is nothing to bound.
+                if held.since == NEVER or held.history is not None:
                     self._bound(row.key, held)
 
     def erase(self, payment_ids: Set[str]) -> None:
@@ -230,23 +161,23 @@ class Sightings:
                 self._rows += held.size
                 self._bound(row.key, held)
 
-    def _bound(self, key: bytes, held: _Held) -> None:
+    def _bound(self, key: bytes, held: Held) -> None:
         """Forgets a value of which nothing is known, and the history of one that comes often and is not read: a value
         may be counted in one channel, and come in another where no rule reads it."""
         if held.readers:
             return
         if held.size > 2 * READ_MAX:
             self._let_go_history(held)
-        if not held.fresh and held.since == _NEVER:
+        if not held.fresh and held.since == NEVER:
             self._rows -= held.size
             del self._held[key]
 
-    def _let_go_history(self, held: _Held) -> None:
+    def _let_go_history(self, held: Held) -> None:
         self._rows -= held.size
         held.history = None
 
     def _evict(self, tries: int) -> None:
-        """Lets go of the values that nobody asked for since long, so that memory has a bound."""
+        """Lets go of the values that are held for the longest time, so that memory has a bound."""
         for key in list(islice(self._held, tries)):
             held = self._held.pop(key)
             if not held.readers:
@@ -292,22 +223,25 @@ class Sightings:
         self._known = known if edition == self._edition else None
 
     def list_loud(
-        self, watched: Iterable[Watched], values: Mapping[Attribute, bytes], at: Instant, amount: int
+        self, watched: Iterable[Watched], hashes: Mapping[Attribute | None, bytes], at: Instant, amount: int
     ) -> list[Watched]:
         """Lists the rules that count and may be hit by a payment: for the others, the known numbers are low enough."""
         held, known, edition = self._held, self._known, self._edition
         loud: list[Watched] = []
         for each in watched:
-            key = values.get(each.attribute)
+            key = hashes.get(each.base)
             if key is None:
                 continue
+            if each.end:
+                key += each.end
             seen = held.get(key)
             if seen is None:
-                is_quiet = known is not None and not known.has(key) and each.is_quiet(0, 0, amount)
+                is_known = known is not None and not known.has(key)
+                count = total = 0
             else:
                 is_known = seen.since <= at - each.window and seen.edition == edition
-                is_quiet = is_known and each.is_quiet(seen.count, seen.total, amount)
-            if not is_quiet:
+                count, total = seen.count, seen.total
+            if not is_known or not each.quiet.holds(count, total, amount):
                 loud.append(each)
         return loud
 
@@ -318,7 +252,7 @@ class Sightings:
 
         What this process has read once it holds, and adds its own. Reads of several payments at once share a statement.
         """
-        some: dict[bytes, _Held] = {}
+        some: dict[bytes, Held] = {}
         missing: list[Look] = []
         for key, begin in begins.items():
             held = some[key] = self._held.get(key) or self._open(key)
@@ -330,7 +264,7 @@ class Sightings:
             await self._fill(database, missing, [some[look.key] for look in missing])
         return {key: held.history or History() for key, held in some.items()}
 
-    def _trim(self, held: _Held, history: History, begin: Instant) -> None:
+    def _trim(self, held: Held, history: History, begin: Instant) -> None:
         self._rows -= held.size
         history.forget_before(begin)
         if len(history.rows) > 2 * READ_MAX:
@@ -338,7 +272,7 @@ class Sightings:
         held.take(history, begin, held.edition)
         self._rows += held.size
 
-    async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[_Held]) -> None:
+    async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[Held]) -> None:
         edition = self._edition
         # They may be written meanwhile, and be missing in what is read.
         fresh = [list(held.fresh) for held in some]
@@ -351,7 +285,7 @@ class Sightings:
             for held in some:
                 held.readers -= 1
         for look, held, before in zip(looks, some, fresh, strict=True):
-            history = History(_merge([*stored.get(look.key, ()), *before, *held.fresh]))
+            history = History(merge([*stored.get(look.key, ()), *before, *held.fresh]))
             self._rows += len(history.rows) - held.size
             held.take(history, look.begin, edition)
 
@@ -375,11 +309,11 @@ class Sightings:
         settled = max(begin, min(end - UNSETTLED, own[0].at) if own else end - UNSETTLED)
         known = self._sums.get((key, window_s))
         if known is None or known.upto < begin:
-            known = self._sums[key, window_s] = _Sum(begin)
+            known = self._sums[key, window_s] = Sum(begin)
         async with known.lock:
             if known.begin > begin or known.upto > settled:
                 # Another payment, which came later, was faster.
-                known = _Sum(begin)
+                known = Sum(begin)
             looks = [Look(merchant_id, key, known.begin, begin), Look(merchant_id, key, known.upto, settled)]
             left, come = await store.read_totals(database, looks)
             known.add(left, -1)
@@ -394,15 +328,6 @@ class Sightings:
             before = summed.get(row.currency, Velocity())
             summed[row.currency] = Velocity(before.count + 1, before.total + row.amount)
         return summed
-
-
-def _merge(rows: Iterable[Sighting]) -> Iterable[Sighting]:
-    """Returns each sighting once; what is stored may have the mark of an attribute that was added meanwhile."""
-    found: dict[str, Sighting] = {}
-    for row in rows:
-        known = found.get(row.payment_id, row)
-        found[row.payment_id] = known if known.marks == row.marks else join(known, row)
-    return found.values()
 
 
 async def _read_all(database: Database, items: Sequence[Sequence[Look]]) -> list[_Found]:

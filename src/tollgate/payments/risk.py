@@ -1,6 +1,6 @@
 """Risk: what rules say about a payment. The facts are gathered, and the outcome carried out, in `operations`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from enum import StrEnum
 
 import msgspec
@@ -148,8 +148,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     is_proxy: bool = False
     is_other_holder: bool = False
     """The holder of the card has another name than the customer."""
+    present: Set[Attribute] = frozenset()
+    """The attributes that it has a value of."""
     values: Mapping[Attribute, bytes] = {}
-    """The key of each value, by which its sightings are found; the pairs and other derived attributes too."""
+    """The key of each value, by which its sightings are found; the pairs and other derived attributes too.
+
+    This and the next are needed where a rule that counts may be hit.
+    """
     others: Mapping[Attribute, bytes] = {}
     """The other value of each pair."""
     listed: tuple[tuple[Attribute, bytes], ...] = ()

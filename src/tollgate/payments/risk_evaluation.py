@@ -2,10 +2,12 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 
 import msgspec
+from msgspec.structs import astuple
 
-from tollgate.catalog.risk_rows import BLOCK_CODES, PAIRS, REGISTERING, TOTALS, Attribute
+from tollgate.catalog.risk_rows import BLOCK_CODES, COMPARED, KEYS, PAIRS, REGISTERING, TOTALS, Attribute
 from tollgate.payments.risk import (
     LISTED,
     SEVERITY,
@@ -33,50 +35,56 @@ class _ByLimit(msgspec.Struct, frozen=True):
         return self.rules[: bisect_left(self.limits, value)]
 
 
+class Quiet(msgspec.Struct, frozen=True):
+    """So much hits no rule, whatever its window and currency."""
+
+    count: int
+    """The number of earlier payments."""
+    total: int
+    """The sum of all amounts, with that of the payment itself."""
+    amount: int
+    """The amount of the payment, as if it were the first one."""
+
+    def holds(self, count: int, total: int, own: int) -> bool:
+        """Tells whether no rule is hit by a payment of an amount, after so many others with so much in all."""
+        return count <= self.count and own <= self.amount and own + total <= self.total
+
+
 class _Group(msgspec.Struct, frozen=True):
     """The rules that ask the same of the same attribute."""
 
     kind: str
     attribute: Attribute
-    least: int
-    """The lowest limit."""
+    quiet: Quiet
     parts: tuple[tuple[int, str, _ByLimit], ...]
     """The rules by window and currency."""
 
 
-class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules that count one attribute; none is hit while nothing exceeds what is quiet."""
+class Watched(msgspec.Struct, frozen=True):
+    """The rules that count the same value."""
 
-    attribute: Attribute
+    base: Attribute
+    """The attribute whose value is hashed."""
+    end: bytes
+    """The end of the key."""
     window: Instant
     """The longest window in which any rule of the merchant counts it: the sightings of a value are held for all."""
-    kinds: tuple[_Group, ...]
-    quiet_count: int
-    """So many earlier payments, whatever the window is, hit no rule."""
-    quiet_total: int | None
-    """So much, in whatever window and currency, hits no rule; None where none adds up."""
-    quiet_amount: int
-    """A payment of this amount is not too high for a first one."""
-
-    def is_quiet(self, count: int, total: int, own: int) -> bool:
-        """Tells whether no rule is hit by a payment of an amount, after so many others with so much in all."""
-        if count > self.quiet_count or own > self.quiet_amount:
-            return False
-        return self.quiet_total is None or own + total <= self.quiet_total
+    groups: tuple[_Group, ...]
+    quiet: Quiet
 
 
 class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a channel that are not off, grouped so that many alike cost as much as one."""
 
-    groups: tuple[Watched, ...] = ()
+    watched: tuple[Watched, ...] = ()
     amounts: Mapping[str, _ByLimit] = {}
     plain: tuple[Rule, ...] = ()
     """Rules that look at the facts only."""
     scores: tuple[Rule, ...] = ()
     answers: tuple[Rule, ...] = ()
     """The rules that wait for the acquirer's answer."""
-    counted: Mapping[Attribute, int] = {}
-    """The attributes that any rule of the merchant counts, with the longest window of each in seconds."""
+    counted: frozenset[Attribute] = frozenset()
+    """The attributes that any rule of the merchant counts."""
     attributes: frozenset[Attribute] = frozenset()
     """The attributes whose values rules look at."""
     wanted: frozenset[Attribute] = frozenset()
@@ -99,9 +107,10 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_idle(self) -> bool:
         """Tells whether nothing is to be judged before a payment is sent, and nothing to be counted."""
-        return not (self.counted or self.groups or self.amounts or self.plain or self.block or self.allow)
+        return not (self.counted or self.watched or self.amounts or self.plain or self.block or self.allow)
 
 
+_NOTHING = RiskFinding()
 _ANY = 1 << 62
 _BY_WINDOW = ("count", "volume", "distinct", "wrong_tries", "first_time", "duplicate")
 _ANSWERS = ("avs", "cvv")
@@ -123,12 +132,11 @@ def compile_rules(
         if (attribute := rule.terms.attribute) is not None:
             windows_s[attribute] = max(windows_s.get(attribute, 0), rule.terms.window_s)
     groups = tuple(_make_groups(counting))
-    watched = {group.attribute: [each for each in groups if each.attribute is group.attribute] for group in groups}
     entries, counted = list(entries), windows_s if counted is None else counted
     attributes = frozenset(rule.terms.attribute for rule in found if rule.terms.attribute is not None)
     listed = frozenset(each.attribute for each in entries)
     compiled = CompiledRules(
-        groups=tuple(_watch(attribute, counted[attribute], some) for attribute, some in watched.items()),
+        watched=_watch(groups, counted),
         amounts={
             currency: _order_by_limit([r for r in found if r.kind == "amount" and r.terms.currency == currency])
             for currency in {rule.terms.currency for rule in found if rule.kind == "amount"}
@@ -136,7 +144,7 @@ def compile_rules(
         plain=tuple(rule for rule in found if rule.kind in _PLAIN),
         scores=tuple(sorted((r for r in found if r.kind == "score"), key=lambda rule: rule.terms.score)),
         answers=tuple(rule for rule in found if rule.kind in _ANSWERS),
-        counted=counted,
+        counted=frozenset(counted),
         attributes=attributes,
         wanted=attributes.union(listed, counted),
         windows_s=windows_s,
@@ -157,13 +165,13 @@ def compile_rules(
 
 
 def _select_registering(rules: CompiledRules) -> CompiledRules:
-    own, counted = (
-        REGISTERING & rules.attributes,
-        {each: rules.counted[each] for each in REGISTERING & rules.counted.keys()},
-    )
+    own, counted = REGISTERING & rules.attributes, REGISTERING & rules.counted
     return msgspec.structs.replace(
         rules,
-        groups=tuple(each for each in rules.groups if each.attribute in own),
+        watched=_watch(
+            [group for each in rules.watched for group in each.groups if group.attribute in own],
+            {group.attribute: each.window // SECOND for each in rules.watched for group in each.groups},
+        ),
         amounts={},
         plain=(),
         counted=counted,
@@ -183,21 +191,36 @@ def _make_groups(rules: Iterable[Rule]) -> Iterable[_Group]:
             by_window.setdefault((terms.window_s, terms.currency), []).append(rule)
     for (kind, attribute), by_window in found.items():
         parts = tuple((*key, _order_by_limit(some)) for key, some in by_window.items())
-        yield _Group(kind, attribute, min(alike.limits[0] for *_, alike in parts), parts)
+        yield _Group(kind, attribute, _make_quiet(kind, attribute, min(each.limits[0] for *_, each in parts)), parts)
 
 
-def _watch(attribute: Attribute, window_s: int, groups: Sequence[_Group]) -> Watched:
-    counts = [
-        each.least - (each.kind in _COUNTS_ITSELF) for each in groups if each.kind not in ("volume", "first_time")
-    ]
-    return Watched(
-        attribute=attribute,
-        window=window_s * SECOND,
-        kinds=tuple(groups),
+def _make_quiet(kind: str, attribute: Attribute, least: int) -> Quiet:
+    """Returns what hits none of the rules of a kind, of whose limits one is the lowest."""
+    if attribute in TOTALS:
         # What all payments share is not held one by one.
-        quiet_count=-1 if attribute in TOTALS else min(counts, default=_ANY),
-        quiet_total=min((each.least for each in groups if each.kind == "volume"), default=None),
-        quiet_amount=min((each.least for each in groups if each.kind == "first_time"), default=_ANY),
+        return Quiet(-1, _ANY, _ANY)
+    match kind:
+        case "volume":
+            return Quiet(_ANY, least, _ANY)
+        case "first_time":
+            return Quiet(_ANY, _ANY, least)
+        case _:
+            return Quiet(least - (kind in _COUNTS_ITSELF), _ANY, _ANY)
+
+
+def _watch(groups: Iterable[_Group], windows_s: Mapping[Attribute, int]) -> tuple[Watched, ...]:
+    found: dict[tuple[Attribute, bytes], list[_Group]] = {}
+    for group in groups:
+        found.setdefault(KEYS[group.attribute], []).append(group)
+    return tuple(
+        Watched(
+            base,
+            end,
+            max(windows_s[each.attribute] for each in some) * SECOND,
+            tuple(some),
+            Quiet(*(min(limits) for limits in zip(*[astuple(each.quiet) for each in some], strict=True))),
+        )
+        for (base, end), some in found.items()
     )
 
 
@@ -223,20 +246,18 @@ def evaluate(
 
     watched: the rules that count and may be hit; None for all.
     """
-    blocked = _find_entry(rules.block, facts)
-    allowed = None if blocked else _find_entry(rules.allow, facts)
+    own = facts.money.hundredths
+    blocked = _find_entry(rules.block, facts) if rules.block else None
+    allowed = _find_entry(rules.allow, facts) if rules.allow and blocked is None else None
     hit: list[Rule] = []
-    for each in rules.groups if watched is None else watched:
-        attribute = each.attribute
-        if attribute not in facts.values:
-            continue
-        count, total = velocities.count_all(attribute), velocities.add_up_all(attribute)
-        if not each.is_quiet(count, total, facts.money.hundredths):
-            hit += [rule for group in each.kinds for rule in _list_hit(group, facts, velocities)]
+    for group in [group for each in (rules.watched if watched is None else watched) for group in each.groups]:
+        count, total = velocities.count_all(group.attribute), velocities.add_up_all(group.attribute)
+        if not group.quiet.holds(count, total, own):
+            hit += _list_hit(group, facts, velocities)
     if (alike := rules.amounts.get(facts.money.currency)) is not None:
-        hit += alike.list_exceeded(facts.money.hundredths)
+        hit += alike.list_exceeded(own)
     hit += [rule for rule in rules.plain if _PLAIN[rule.kind](rule.terms, facts)]
-    finding = _conclude(rules, RiskFinding(), hit, is_allowed=allowed is not None)
+    finding = _conclude(rules, _NOTHING, hit, is_allowed=allowed is not None) if hit else _NOTHING
     if allowed is not None:
         # It is noted, because it counts for the acquirer's answers too.
         return msgspec.structs.replace(finding, hits=(Hit(allowed.id, LISTED, RiskOutcome.ACCEPT), *finding.hits))
@@ -256,8 +277,6 @@ def evaluate_answers(rules: CompiledRules, before: RiskFinding | None, avs: str,
 
 
 def _find_entry(entries: Mapping[tuple[Attribute, bytes], Entry], facts: Facts) -> Entry | None:
-    if not entries:
-        return None
     found = (entries.get(each) for each in facts.listed)
     return next((each for each in found if each and each.is_counted(facts.at)), None)
 
@@ -303,8 +322,6 @@ def _conclude(
     Of rules that demand the same, the one decides that has been as it is for the longest time.
     """
     found = sorted(hit, key=lambda rule: (rule.created_at, rule.id))
-    if not found:
-        return before
     score = before.score
     if not is_allowed:
         score = min(100, score + sum(rule.points for rule in found if rule.mode is RuleMode.ACTIVE))
@@ -322,10 +339,14 @@ def _conclude(
     return RiskFinding(score, outcome, code, (*before.hits, *hits))
 
 
+_COMPARED: Mapping[str, Callable[[Facts], tuple[str, str]]] = {
+    compared: attrgetter(*[f"{country}_country" for country in compared.split("-")]) for compared in COMPARED
+}
+
+
 def _is_mismatch(terms: Terms, facts: Facts) -> bool:
-    known = {"bin": facts.bin_country, "billing": facts.billing_country, "ip": facts.ip_country}
-    one, _, other = terms.compared.partition("-")
-    return bool(known[one] and known[other]) and known[one] != known[other]
+    one, other = _COMPARED[terms.compared](facts)
+    return bool(one and other) and one != other
 
 
 def _is_unserved(terms: Terms, facts: Facts) -> bool:
@@ -334,7 +355,7 @@ def _is_unserved(terms: Terms, facts: Facts) -> bool:
 
 
 def _is_missing(terms: Terms, facts: Facts) -> bool:
-    return terms.attribute is not None and terms.attribute not in facts.values
+    return terms.attribute not in facts.present
 
 
 _PLAIN: Mapping[str, Callable[[Terms, Facts], bool]] = {

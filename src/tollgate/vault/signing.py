@@ -7,7 +7,6 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -19,6 +18,8 @@ from tollgate.values import MerchantId, RandomBytes, Secret, system_random_bytes
 from tollgate.vault.keyring import Keyring
 
 _DIGEST_BYTES = 32
+_SHORT_BYTES = 16
+"""So many that no two texts of an owner will ever share them."""
 MAC_BYTES = 1 + _DIGEST_BYTES
 """The first byte is the version of the key."""
 
@@ -35,17 +36,21 @@ def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
     return bytes([version & 0xFF]) + blake2b(message, digest_size=_DIGEST_BYTES, key=key, person=person).digest()
 
 
-def hash_text(purpose: str, owner: tuple[str, ...], text: bytes, keyring: Keyring) -> bytes:
-    """Returns a keyed hash of a text of an owner; that of the owner is kept, because many texts follow it."""
-    mac = _begin_hash(purpose, owner, keyring.fingerprint_key).copy()
-    mac.update(text)
-    return bytes([keyring.fingerprint_version & 0xFF]) + mac.digest()
+class TextHash:
+    """A keyed hash of the texts of an owner; that of the owner is kept, because many texts follow it."""
 
+    __slots__ = ("_begun", "_version")
 
-@lru_cache(maxsize=1024)
-def _begin_hash(purpose: str, owner: tuple[str, ...], key: bytes) -> blake2b:
-    # JSON says where the owner ends.
-    return blake2b(_encode(owner), digest_size=_DIGEST_BYTES, key=key, person=purpose.encode())
+    def __init__(self, purpose: str, owner: tuple[str, ...], keyring: Keyring) -> None:
+        key, person = keyring.fingerprint_key, purpose.encode()
+        # JSON says where the owner ends.
+        self._begun = blake2b(_encode(owner), digest_size=_SHORT_BYTES, key=key, person=person)
+        self._version = bytes([keyring.fingerprint_version & 0xFF])
+
+    def __call__(self, text: bytes) -> bytes:
+        mac = self._begun.copy()
+        mac.update(text)
+        return self._version + mac.digest()
 
 
 def fingerprint_account(
@@ -56,10 +61,10 @@ def fingerprint_account(
     return None if parts is None else fingerprint("registration", [merchant_id, *parts], keyring)
 
 
-def hash_account(account: accounts.Instrument, brand: str, merchant_id: MerchantId, keyring: Keyring) -> bytes | None:
-    """Returns what `fingerprint_account` does in a small part of the time, for what every payment has to wait for."""
+def identify_account(account: accounts.Instrument, brand: str) -> bytes | None:
+    """Returns the text by which an account is the same as another; None for one without a number."""
     parts = _list_identity(account, brand)
-    return None if parts is None else hash_text("risk account", (merchant_id,), _encode(parts), keyring)
+    return None if parts is None else _encode(parts)
 
 
 def matches_summary(
