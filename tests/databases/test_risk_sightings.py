@@ -147,8 +147,8 @@ async def test_a_payment_that_is_made_and_written_during_a_read_is_not_forgotten
         found = await read(db, looks)
         if not others:
             others.append(Sighting(MERCHANT.id, looks[0].key, NOW + 1, "another", 1, 100, "EUR"))
-            app.sightings.note("another", others)
-            app.sightings.settle("another", is_written=True)
+            app.sightings.note(others)
+            app.sightings.settle(others, is_written=True)
             await workers.write_noted(app)
         return found
 
@@ -183,6 +183,21 @@ async def test_a_request_that_started_no_payment_does_not_count(app: App) -> Non
     await workers.write_noted(app)
 
     assert len(await app.database.fetch(ALL, {})) == 1
+
+
+async def test_of_tries_to_make_one_payment_at_once_only_the_one_that_makes_it_counts(app: App) -> None:
+    app.merchants.fill_risk([at_most(2)])
+    payment_id = PaymentId(make_id())
+    order = msgspec.structs.replace(ORDER, echo=EMAIL)
+    tries = [pay(app, order, Call(CHANNEL, f"{CHANNEL.id}_{payment_id}"), payment_id=payment_id) for _ in range(2)]
+
+    await asyncio.gather(*tries, return_exceptions=True)
+
+    [counted] = app.sightings.take(range(PARTS))
+    made = await find_payment(app.database, MERCHANT.id, payment_id)
+    assert made is not None
+    assert counted.at == made.created_at
+    assert await pay_codes(app, 2) == [APPROVED, TOO_MANY]
 
 
 async def test_a_killed_process_loses_no_sighting(app: App) -> None:

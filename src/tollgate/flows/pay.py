@@ -86,7 +86,7 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
         guards = [*guards, *pin_writes(idempotency_key, started.merchant_id)]
         is_written = await write_start(app, started, sealed, idempotency_key, new, guards)
     finally:
-        app.sightings.settle(payment_id, is_written=is_written)
+        app.sightings.settle(judgement.sightings, is_written=is_written)
     if not is_written:
         return await idempotency.answer_taken_key(app, idempotency_key)
     try:

@@ -92,7 +92,7 @@ async def register(
         # Another request with the same key may have been faster, and its answer is given.
         is_written = answer is own
     finally:
-        app.sightings.settle(registration_id, is_written=is_written)
+        app.sightings.settle(judgement.sightings, is_written=is_written)
     return answer
 
 

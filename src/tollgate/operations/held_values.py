@@ -77,8 +77,10 @@ class Held(msgspec.Struct, eq=False, gc=False):
 
 def merge(rows: Iterable[Sighting]) -> Iterable[Sighting]:
     """Returns each sighting once; what is stored may have the mark of an attribute that was added meanwhile."""
-    found: dict[str, Sighting] = {}
+    found: dict[tuple[Instant, str], Sighting] = {}
     for row in rows:
-        known = found.get(row.payment_id, row)
-        found[row.payment_id] = known if known.marks == row.marks else join(known, row)
+        # Of two tries to make one payment, each has a time of its own until one is dropped.
+        place = (row.at, row.payment_id)
+        known = found.get(place, row)
+        found[place] = known if known.marks == row.marks else join(known, row)
     return found.values()

@@ -36,6 +36,8 @@ class Judgement(msgspec.Struct, frozen=True):
     """The time of the payment, before which others count."""
     finding: RiskFinding | None = None
     """The finding of the rules; None where none was hit."""
+    sightings: Sequence[Sighting] = ()
+    """What counts for others already; `App.sightings` has to be told whether the payment was written."""
 
     @property
     def refusal(self) -> str | None:
@@ -51,7 +53,7 @@ class Judgement(msgspec.Struct, frozen=True):
 async def evaluate_order(
     app: App, order: Order, channel: Channel, payment_id: str, account_id: str | None
 ) -> Judgement:
-    """Judges an order before it is sent. From now on it counts for others, until `App.sightings` is told to settle it.
+    """Judges an order before it is sent. From now on it counts for others.
 
     account_id: the acquirer account of the route; None for the one that has the id of the channel.
     """
@@ -79,15 +81,15 @@ async def _evaluate(app: App, rules: CompiledRules, subject: Subject, person: Pe
     values = make_values(app.keyring, subject, person, rules.wanted, rules.counted)
     watched = app.sightings.list_loud(rules.watched, values.hashes, subject.at, subject.money.hundredths)
     # Nothing is awaited between the choice of the time and this, so that whoever comes later counts it.
-    app.sightings.note(subject.payment_id, values.sightings)
+    app.sightings.note(values.sightings)
     try:
         facts = await make_facts(app, rules, subject, person, values, is_quiet=not watched)
         velocities = await read_velocities(app, rules, facts, subject.merchant_id, watched) if watched else _NONE
         finding = evaluate(rules, facts, velocities, watched)
     except BaseException:
-        app.sightings.settle(subject.payment_id, is_written=False)
+        app.sightings.settle(values.sightings, is_written=False)
         raise
-    return Judgement(subject.at, finding if finding.hits else None)
+    return Judgement(subject.at, finding if finding.hits else None, values.sightings)
 
 
 async def evaluate_registration(

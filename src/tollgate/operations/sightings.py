@@ -45,8 +45,6 @@ class Sightings:
         self._last_at: Instant = 0
         self._held: dict[bytes, Held] = {}
         """Values by their keys; those that came last are at the end."""
-        self._started: dict[str, Sequence[Sighting]] = {}
-        """The sightings of payments that are not written themselves."""
         self._promised: dict[str, Sequence[Sighting]] = {}
         """The sightings that count once their payments are completed."""
         self._ready: list[list[Sighting]] = [[] for _ in range(PARTS)]
@@ -73,13 +71,8 @@ class Sightings:
 
     # ---- what is not written yet ----
 
-    def note(self, payment_id: str, rows: Sequence[Sighting]) -> None:
+    def note(self, rows: Sequence[Sighting]) -> None:
         """Counts a payment from now on, although it is not written yet."""
-        if rows:
-            self._started[payment_id] = rows
-            self._add(rows)
-
-    def _add(self, rows: Sequence[Sighting]) -> None:
         for row in rows:
             held = self._held.get(row.key) or self._open(row.key)
             held.fresh.append(row)
@@ -100,9 +93,8 @@ class Sightings:
             held.since, held.edition = 0, self._edition
         return held
 
-    def settle(self, payment_id: str, *, is_written: bool) -> None:
+    def settle(self, rows: Sequence[Sighting], *, is_written: bool) -> None:
         """Lets the worker write the sightings of a payment that was written, and forgets those of another."""
-        rows = self._started.pop(payment_id, ())
         if is_written:
             self.put_back(rows)
         else:
@@ -116,9 +108,8 @@ class Sightings:
     def complete(self, payment_id: str, at: Instant) -> None:
         """Counts what was held from the completion of the payment on."""
         rows = [msgspec.structs.replace(row, at=at) for row in self._promised.pop(payment_id, ())]
-        if rows:
-            self._add(rows)
-            self.put_back(rows)
+        self.note(rows)
+        self.put_back(rows)
 
     def take(self, parts: Iterable[int]) -> list[Sighting]:
         """Takes sightings of some parts to write; they count as fresh until `forget`."""

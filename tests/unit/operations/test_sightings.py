@@ -14,8 +14,8 @@ KEY = b"\x01the card\x00"
 def see(sightings: Sightings, *times: int) -> None:
     for at in times:
         row = Sighting(MerchantId("m"), KEY, at, f"p{at}", 1, 100, "EUR")
-        sightings.note(row.payment_id, [row])
-        sightings.settle(row.payment_id, is_written=True)
+        sightings.note([row])
+        sightings.settle([row], is_written=True)
 
 
 def write(sightings: Sightings) -> None:
@@ -51,8 +51,8 @@ def test_a_payment_that_was_not_written_does_not_count() -> None:
     sightings._known = KnownValues(0)
     see(sightings, 1)
     row = Sighting(MerchantId("m"), KEY, 2, "p2", 1, 100, "EUR")
-    sightings.note("p2", [row])
-    sightings.settle("p2", is_written=False)
+    sightings.note([row])
+    sightings.settle([row], is_written=False)
 
     [held] = sightings._held.values()
     assert (held.count, held.total, len(held.fresh)) == (1, 100, 1)
