@@ -170,6 +170,7 @@ async def test_a_payment_is_judged_by_the_rules_that_counted_when_it_came(
     async def find_place(app: App, _ip: str | None) -> None:
         app.merchants.fill_risk([])
 
+    monkeypatch.setattr(type(app.countries), "has_any", True)
     monkeypatch.setattr(geography, "find_ip_place", find_place)
 
     assert await pay_codes(app, 2) == [TOO_MANY, APPROVED]
@@ -281,7 +282,7 @@ async def test_what_cannot_be_written_is_written_later(app: App, monkeypatch: py
         raise Unavailable("no disk")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "write_ordered", fail)
+        patch.setattr(store, "write_new", fail)
         with pytest.raises(Unavailable):
             await workers.write_noted(app)
     assert await app.database.fetch(ALL, {}) == []

@@ -310,6 +310,11 @@ class CountryCache:
         self._places: dict[str, IpPlace | None] = {}
         self._countries: dict[str, str | None] = {}
 
+    @property
+    def has_any(self) -> bool:
+        """Tells whether anything was imported."""
+        return self._editions != (0, 0)
+
     async def refresh(self, database: Database) -> None:
         """Forgets everything if a file was imported since."""
         editions = (

@@ -79,9 +79,11 @@ async def evaluate_order(
 
 async def _evaluate(app: App, rules: CompiledRules, subject: Subject, person: Person) -> Judgement:
     values = make_values(app.keyring, subject, person, rules.wanted, rules.counted)
-    watched = app.sightings.list_loud(rules.watched, values.hashes, subject.at, subject.money.hundredths)
     # Nothing is awaited between the choice of the time and this, so that whoever comes later counts it.
-    app.sightings.note(values.sightings)
+    watched = app.sightings.note(values.sightings, map(rules.by_value.get, values.shape.seen))
+    if rules.by_result:
+        keys = [(each, values.hashes[each.base] + each.end) for each in rules.by_result if each.base in values.hashes]
+        watched += [each for each, key in keys if app.sightings.was_seen(key)]
     try:
         facts = await make_facts(app, rules, subject, person, values, is_quiet=not watched)
         velocities = await read_velocities(app, rules, facts, subject.merchant_id, watched) if watched else _NONE
@@ -133,7 +135,7 @@ async def make_facts(
     is_quiet: no rule that counts can be hit.
     """
     bin_country, ip_country, is_proxy = "", "", False
-    if rules.needs_places:
+    if rules.needs_places and app.countries.has_any:
         bin_country = await geography.find_bin_country(app, subject.card.bin if subject.card else None) or ""
         place = await geography.find_ip_place(app, person.values.get(_IP))
         ip_country, is_proxy = (place.country, place.is_proxy) if place else ("", False)

@@ -177,6 +177,8 @@ class Shape(msgspec.Struct, frozen=True):
     others: tuple[tuple[Attribute, Attribute], ...]
     sightings: tuple[tuple[Attribute, int, Attribute | None, Attribute | None], ...]
     """The values that are seen, with the marks of their attributes and the other value of each pair."""
+    seen: tuple[Attribute, ...]
+    """The same values alone."""
 
 
 @lru_cache(maxsize=4096)
@@ -200,4 +202,5 @@ def _make_shape(
         sightings=tuple(
             (base, some, others.get(base, {}).get(2), others.get(base, {}).get(4)) for base, some in marks.items()
         ),
+        seen=tuple(marks),
     )

@@ -7,11 +7,10 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence, Set
-from itertools import islice
+from itertools import chain, islice, repeat
 
 import msgspec
 
-from tollgate.catalog.risk_rows import Attribute
 from tollgate.operations.held_values import NEVER, Held, Sum, merge
 from tollgate.operations.known_values import KnownValues
 from tollgate.payments.risk_evaluation import Watched
@@ -47,7 +46,10 @@ class Sightings:
         """Values by their keys; those that came last are at the end."""
         self._promised: dict[str, Sequence[Sighting]] = {}
         """The sightings that count once their payments are completed."""
+        self._settled: list[Sequence[Sighting]] = []
+        """The sightings of payments that were written."""
         self._ready: list[list[Sighting]] = [[] for _ in range(PARTS)]
+        """The same by their parts."""
         self._sums: dict[tuple[bytes, int], Sum] = {}
         self._reads: Batcher[Sequence[Look], _Found] | None = None
         self._edition = 0
@@ -71,10 +73,22 @@ class Sightings:
 
     # ---- what is not written yet ----
 
-    def note(self, rows: Sequence[Sighting]) -> None:
-        """Counts a payment from now on, although it is not written yet."""
-        for row in rows:
-            held = self._held.get(row.key) or self._open(row.key)
+    def note(self, rows: Sequence[Sighting], watched: Iterable[Watched | None] = repeat(None)) -> list[Watched]:
+        """Counts a payment from now on, although it is not written yet.
+
+        watched: the rules that count the value of each sighting. Those that may be hit are returned; for the others,
+        the known numbers of earlier payments are low enough.
+        """
+        loud: list[Watched] = []
+        get_held, edition = self._held.get, self._edition
+        for row, each in zip(rows, watched, strict=False):
+            held = get_held(row.key) or self._open(row.key)
+            if each is not None and not (
+                held.edition == edition
+                and held.since <= row.at - each.window
+                and each.quiet.holds(held.count, held.total, row.amount)
+            ):
+                loud.append(each)
             held.fresh.append(row)
             held.count += 1
             held.total += row.amount
@@ -83,6 +97,7 @@ class Sightings:
                 self._rows += 1
         if len(self._held) > _VALUES_MAX or self._rows > _ROWS_MAX:
             self._evict(2 * len(rows))
+        return loud
 
     def _open(self, key: bytes) -> Held:
         """Begins to hold a value. If it is a new one, there is nothing to read of it."""
@@ -113,14 +128,19 @@ class Sightings:
 
     def take(self, parts: Iterable[int]) -> list[Sighting]:
         """Takes sightings of some parts to write; they count as fresh until `forget`."""
+        self._deal_out()
         taken: list[Sighting] = []
         for part in parts:
             taken += self._ready[part]
             self._ready[part] = []
         return taken
 
-    def put_back(self, rows: Iterable[Sighting]) -> None:
-        for row in rows:
+    def put_back(self, rows: Sequence[Sighting]) -> None:
+        self._settled.append(rows)
+
+    def _deal_out(self) -> None:
+        settled, self._settled = self._settled, []
+        for row in chain.from_iterable(settled):
             self._ready[row.key[1] % PARTS].append(row)
 
     def count_own_change(self) -> None:
@@ -133,12 +153,13 @@ class Sightings:
             held = self._held.get(row.key)
             if held is not None:
                 held.let_go(row)
-                # Of most values only numbers are held, and there is nothing to bound.
-                if held.since == NEVER or held.history is not None:
+                # Of most values that come often only numbers are held, and there is nothing to bound.
+                if held.count <= 1 or held.since == NEVER or held.history is not None:
                     self._bound(row.key, held)
 
     def erase(self, payment_ids: Set[str]) -> None:
         """Forgets payments whose sightings are erased, so that none is written afterwards."""
+        self._deal_out()
         for part, rows in enumerate(self._ready):
             self._drop([row for row in rows if row.payment_id in payment_ids])
             self._ready[part] = [row for row in rows if row.payment_id not in payment_ids]
@@ -153,13 +174,16 @@ class Sightings:
                 self._bound(row.key, held)
 
     def _bound(self, key: bytes, held: Held) -> None:
-        """Forgets a value of which nothing is known, and the history of one that comes often and is not read: a value
-        may be counted in one channel, and come in another where no rule reads it."""
+        """Forgets a value of which nothing is known or that was seen once, as most are: it is read if it comes again.
+
+        Also forgets the history of one that comes often and is not read: a value may be counted in one channel, and
+        come in another where no rule reads it.
+        """
         if held.readers:
             return
         if held.size > 2 * READ_MAX:
             self._let_go_history(held)
-        if not held.fresh and held.since == NEVER:
+        if not held.fresh and (held.since == NEVER or held.count <= 1):
             self._rows -= held.size
             del self._held[key]
 
@@ -213,28 +237,9 @@ class Sightings:
         self._growing = None
         self._known = known if edition == self._edition else None
 
-    def list_loud(
-        self, watched: Iterable[Watched], hashes: Mapping[Attribute | None, bytes], at: Instant, amount: int
-    ) -> list[Watched]:
-        """Lists the rules that count and may be hit by a payment: for the others, the known numbers are low enough."""
-        held, known, edition = self._held, self._known, self._edition
-        loud: list[Watched] = []
-        for each in watched:
-            key = hashes.get(each.base)
-            if key is None:
-                continue
-            if each.end:
-                key += each.end
-            seen = held.get(key)
-            if seen is None:
-                is_known = known is not None and not known.has(key)
-                count = total = 0
-            else:
-                is_known = seen.since <= at - each.window and seen.edition == edition
-                count, total = seen.count, seen.total
-            if not is_known or not each.quiet.holds(count, total, amount):
-                loud.append(each)
-        return loud
+    def was_seen(self, key: bytes) -> bool:
+        """Tells whether a value may have been seen before."""
+        return key in self._held or self._known is None or self._known.has(key)
 
     async def read(
         self, database: Database, merchant_id: MerchantId, begins: Mapping[bytes, Instant], end: Instant

@@ -76,7 +76,10 @@ class Watched(msgspec.Struct, frozen=True):
 class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a channel that are not off, grouped so that many alike cost as much as one."""
 
-    watched: tuple[Watched, ...] = ()
+    by_value: Mapping[Attribute, Watched] = {}
+    """The rules that count payments with a value, by the attribute whose value is hashed."""
+    by_result: tuple[Watched, ...] = ()
+    """The rules that count payments that were declined for a value."""
     amounts: Mapping[str, _ByLimit] = {}
     plain: tuple[Rule, ...] = ()
     """Rules that look at the facts only."""
@@ -105,9 +108,14 @@ class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
     """The part of it that judges registrations without a payment."""
 
     @property
+    def watched(self) -> tuple[Watched, ...]:
+        """Returns all rules that count."""
+        return (*self.by_value.values(), *self.by_result)
+
+    @property
     def is_idle(self) -> bool:
         """Tells whether nothing is to be judged before a payment is sent, and nothing to be counted."""
-        return not (self.counted or self.watched or self.amounts or self.plain or self.block or self.allow)
+        return not (self.counted or self.amounts or self.plain or self.block or self.allow)
 
 
 _NOTHING = RiskFinding()
@@ -135,8 +143,10 @@ def compile_rules(
     entries, counted = list(entries), windows_s if counted is None else counted
     attributes = frozenset(rule.terms.attribute for rule in found if rule.terms.attribute is not None)
     listed = frozenset(each.attribute for each in entries)
+    watched = _watch(groups, counted)
     compiled = CompiledRules(
-        watched=_watch(groups, counted),
+        by_value={each.base: each for each in watched if not each.end},
+        by_result=tuple(each for each in watched if each.end),
         amounts={
             currency: _order_by_limit([r for r in found if r.kind == "amount" and r.terms.currency == currency])
             for currency in {rule.terms.currency for rule in found if rule.kind == "amount"}
@@ -166,12 +176,15 @@ def compile_rules(
 
 def _select_registering(rules: CompiledRules) -> CompiledRules:
     own, counted = REGISTERING & rules.attributes, REGISTERING & rules.counted
+    groups = {each.base: [group for group in each.groups if group.attribute in own] for each in rules.watched}
     return msgspec.structs.replace(
         rules,
-        watched=_watch(
-            [group for each in rules.watched for group in each.groups if group.attribute in own],
-            {group.attribute: each.window // SECOND for each in rules.watched for group in each.groups},
-        ),
+        by_value={
+            base: msgspec.structs.replace(each, groups=tuple(groups[base]))
+            for base, each in rules.by_value.items()
+            if groups[base]
+        },
+        by_result=(),
         amounts={},
         plain=(),
         counted=counted,

@@ -3,6 +3,7 @@
 What is counted is decided in `operations`.
 """
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import itemgetter
@@ -20,10 +21,10 @@ from tollgate.payments.reporting import FOREVER
 from tollgate.payments.velocities import Sighting, Velocity
 from tollgate.store import opening
 from tollgate.store.codec import LIMIT, bind
-from tollgate.store.database import Database
+from tollgate.store.database import Database, Unwritable
 from tollgate.store.hot import Row
 from tollgate.store.schema import BYTES, WHOLE, payments, risk_sightings
-from tollgate.store.statements import Dialect, Statement, Write
+from tollgate.store.statements import COMPILERS, Dialect, Statement, Write
 from tollgate.values import Instant, MerchantId
 
 
@@ -49,8 +50,7 @@ PAST_CHANGES = "sighting_past_changes"
 _ROWS_AT_ONCE = 32
 _COLUMNS = tuple(risk_sightings.columns.keys())
 _KEY = tuple(column.name for column in risk_sightings.primary_key)
-_get_values = msgspec.structs.astuple
-_get_key, _get_time = itemgetter(_COLUMNS.index("key")), itemgetter(_COLUMNS.index("at"))
+_get_values, _get_key = msgspec.structs.astuple, itemgetter(_COLUMNS.index("key"))
 
 
 def _make_insert(count: int) -> Statement:
@@ -70,14 +70,20 @@ def _make_insert(count: int) -> Statement:
     )
 
 
-_insert_many, _insert_one = _make_insert(_ROWS_AT_ONCE), _make_insert(1)
+def _make_insert_of_arrays() -> Statement:
+    """Returns the insert of any number of rows into PostgreSQL, which fails where one exists."""
+    kinds = [column.type.compile(COMPILERS[Dialect.POSTGRESQL]) for column in risk_sightings.columns]
+    arrays = ", ".join(f"${place}::{kind}[]" for place, kind in enumerate(kinds, 1))
+    text = f"INSERT INTO {risk_sightings.name} ({', '.join(_COLUMNS)}) SELECT * FROM unnest({arrays})"
+    return Statement(sa.text(text), is_write=True)
+
+
+_insert_many, _insert_one, _insert_arrays = _make_insert(_ROWS_AT_ONCE), _make_insert(1), _make_insert_of_arrays()
 
 
 def order(rows: Iterable[Sighting]) -> list[Row]:
-    """Returns the values of sightings in one order for all, so that two processes with the same ones do not wait for
-    each other in a circle."""
-    # Two sorts by a part of the place take a quarter of the time of one by the whole of it.
-    return sorted(sorted(map(_get_values, rows), key=_get_time), key=_get_key)
+    """Returns the values of sightings by their keys, as they stand in the store."""
+    return sorted(map(_get_values, rows), key=_get_key)
 
 
 def insert_writes(ordered: Sequence[Row]) -> list[Write]:
@@ -119,6 +125,17 @@ async def write_sightings(db: Database, rows: Iterable[Sighting]) -> None:
 
 async def write_ordered(db: Database, ordered: Sequence[Row]) -> None:
     await db.write([*insert_writes(ordered), *count_change_writes()], label="risk sightings")
+
+
+async def write_new(db: Database, ordered: Sequence[Row]) -> None:
+    """Writes sightings that most probably nobody wrote: PostgreSQL takes half the time if it need not look for them."""
+    if db.dialect is Dialect.POSTGRESQL:
+        writes = [Write(_insert_arrays, tuple(map(list, zip(*ordered, strict=True)))), *count_change_writes()]
+        # Another process may have derived one of them, or an earlier try was written although its answer was lost.
+        with contextlib.suppress(Unwritable):
+            await db.write(writes, label="risk sightings")
+            return
+    await write_ordered(db, ordered)
 
 
 # ---- reading ----

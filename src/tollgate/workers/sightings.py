@@ -49,7 +49,7 @@ async def write_noted(app: App, parts: Iterable[int] = range(PARTS)) -> None:
     ordered = store.order(rows)
     try:
         for start in range(0, len(ordered), LIMITS.sightings_batch):
-            await store.write_ordered(app.database, ordered[start : start + LIMITS.sightings_batch])
+            await store.write_new(app.database, ordered[start : start + LIMITS.sightings_batch])
             app.sightings.count_own_change()
     except BaseException:
         app.sightings.put_back(rows)
