@@ -76,10 +76,10 @@ beyond what it had before, to export {EXPORTED_FEW:,} rows and {EXPORTED_MANY:,}
 """
 _RULES = f"""## Risk rules
 
-Payments per second at {JUDGED_AT} connections with {RULES} active rules and without any; both servers run at once and
-take short turns. The payments are those of {SHOPPERS:,} shoppers, each with a card, an e-mail and an address, and no
-rule refuses one. The ratio is the time of a payment with the rules to that of one without. "Undisturbed"
-compares the best quarter of the turns of each.
+Payments per second at {JUDGED_AT} connections with {RULES} active rules and without any. The servers take short turns.
+Each is stopped in the turns of the other, so that what it does behind its answers is done in its own time. The
+payments are those of {SHOPPERS:,} shoppers, each with a card, an e-mail and an address. No rule refuses one. The ratio
+is the time of a payment with the rules to that of one without. "Undisturbed" compares the best quarter of the turns.
 """
 _NEEDS = """## Start and memory
 

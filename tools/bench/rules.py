@@ -26,9 +26,9 @@ CONNECTIONS = 64
 RULES = 200
 SHOPPERS = 2_000
 WINDOWS = ("1m", "5m", "10m", "30m", "1h", "2h", "6h", "12h", "1d", "7d", "30d", "90d")
-TURN_S = 1
+TURN_S = 2
 """Turns are short, so that other work on the machine hits both servers alike."""
-TURNS_MIN = 45
+TURNS_MIN = 30
 """A single turn says little on a machine that others use too."""
 SETTLED_S = 12
 """A new rule counts payments after five seconds, and derives those before it again; after that, it only counts."""
@@ -62,11 +62,12 @@ def measure_rules(side: Side, folder: Path, plan: Plan, tell: Callable[[str], No
             subject.start()
         _add_rules(subjects[1])
         orders = list_orders()
-        measured = zip(subjects, (result.without, result.ruled), strict=True)
-        calls = [(subject.make_call(orders), rates) for subject, rates in measured]
+        calls = [subject.make_call(orders) for subject in subjects]
+        turns = list(zip(calls, reversed(subjects), (result.without, result.ruled), strict=True))
         for number in range(max(plan.rounds * plan.seconds, TURNS_MIN) + 1):
-            for call, rates in calls if number % 2 else reversed(calls):
-                load = send_load(call, CONNECTIONS, TURN_S)
+            for call, other, rates in turns if number % 2 else reversed(turns):
+                with other.pause():
+                    load = send_load(call, CONNECTIONS, TURN_S)
                 # The first turn warms both up.
                 rates.extend([load.per_second] if number else [])
     tell(f"{side.name}: with {RULES} rules a payment takes {median(result.costs):.2f} of its time without")
