@@ -106,7 +106,7 @@ async def test_a_killed_process_loses_no_sighting_of_a_registration(app: App) ->
     other = msgspec.structs.replace(app, sightings=Sightings())
     await workers.derive_recent(other)
 
-    assert await list_stored(app) == [Sighting(*row) for row in store.order(noted)]
+    assert await list_stored(app) == store.order(noted)
     assert len(noted) == 4
 
 
@@ -130,7 +130,7 @@ async def test_a_registration_that_a_payment_made_is_counted_with_the_payment_on
 
     await workers.derive_recent(app)
 
-    assert await list_stored(app) == [Sighting(*row) for row in store.order(noted)]
+    assert await list_stored(app) == store.order(noted)
     assert len(noted) == 1
 
 

@@ -215,7 +215,7 @@ async def test_a_killed_process_loses_no_sighting(app: App) -> None:
     other = open_process(app)
     await workers.derive_recent(other)
     derived = [Sighting(*row) for row in await app.database.fetch(ALL, {})]
-    assert derived == [Sighting(*row) for row in store.order(noted)]
+    assert derived == store.order(noted)
     assert len(noted) == 3 * 6
 
     await workers.write_noted(app)
