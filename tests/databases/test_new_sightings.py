@@ -11,7 +11,9 @@ from tollgate.store import sightings as store
 from tollgate.store.database import Database
 from tollgate.store.schema import risk_sightings
 from tollgate.store.statements import Dialect, Statement
-from tollgate.values import MerchantId, make_id
+from tollgate.values import MINUTE, FixedClock, MerchantId, make_id
+from tollgate.workers.sightings import write_noted
+from unit.app_fixture import NOW, ScriptedWire, furnish_app
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +22,7 @@ STORED = Statement(sa.select(*risk_sightings.columns).order_by(risk_sightings.c.
 
 
 def make_sighting(place: int, currency: str = "EUR") -> Sighting:
-    return Sighting(MERCHANT, bytes([1, place]) * 8, place, make_id(), 1, 100, currency)
+    return Sighting(MERCHANT, bytes([1, place]) * 8, NOW + place, make_id(), 1, 100, currency)
 
 
 async def list_stored(db: Database) -> list[Sighting]:
@@ -50,3 +52,16 @@ async def test_what_somebody_else_wrote_meanwhile_is_written_with_the_rest(db: D
     await store.write_new(db, noted)
 
     assert [row.marks for row in await list_stored(db)] == [1, 3, 1]
+
+
+async def test_what_is_written_late_is_not_taken_for_a_change_by_another_process(db: Database) -> None:
+    app = msgspec.structs.replace(await furnish_app(db, ScriptedWire()), clock=FixedClock(NOW + MINUTE))
+    await app.sightings.follow(db)
+    edition, noted = app.sightings._edition, [make_sighting(1)]
+    app.sightings.note(noted)
+    app.sightings.settle(noted, is_written=True)
+
+    await write_noted(app)
+    await app.sightings.follow(db)
+
+    assert app.sightings._edition == edition

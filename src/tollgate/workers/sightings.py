@@ -57,6 +57,7 @@ async def write_noted(app: App, parts: Iterable[int] = range(PARTS)) -> None:
     app.sightings.forget(rows)
     if rows and _is_late(app, min(row.at for row in rows)):
         await store.note_past_change(app.database)
+        app.sightings.count_own_change()
 
 
 def _is_late(app: App, oldest: Instant) -> bool:
