@@ -5,6 +5,7 @@ What is counted is decided in `operations`.
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -72,14 +73,13 @@ def _make_insert(count: int) -> Statement:
 
 _insert_many, _insert_one = _make_insert(_ROWS_AT_ONCE), _make_insert(1)
 
-_AS_TEXT: Mapping[type[object], tuple[Callable[[Any], str], str]] = {
-    sa.Text: (str, "coalesce({}, '')"),
-    sa.LargeBinary: (lambda value: value.hex() if value else "", "decode({}, 'hex')"),
-    sa.BigInteger: (str, "{}::bigint"),
-    sa.SmallInteger: (str, "{}::smallint"),
+_READ_TEXT: Mapping[type[object], str] = {
+    sa.Text: "coalesce({}, '')",
+    sa.LargeBinary: "decode({}, 'hex')",
+    sa.BigInteger: "{}::bigint",
+    sa.SmallInteger: "{}::smallint",
 }
-"""The text of a value, and how PostgreSQL reads it; an empty text arrives there as NULL."""
-_SPELLED = [(attrgetter(column.name), _AS_TEXT[type(column.type)][0]) for column in risk_sightings.columns]
+"""How PostgreSQL reads the text of a value; an empty one arrives as NULL."""
 
 
 def _make_insert_of_texts() -> Statement:
@@ -88,13 +88,20 @@ def _make_insert_of_texts() -> Statement:
     The driver would need five times as long for arrays. It fails where a row exists.
     """
     names = ", ".join(_COLUMNS)
-    read = ", ".join(_AS_TEXT[type(column.type)][1].format(column.name) for column in risk_sightings.columns)
+    read = ", ".join(_READ_TEXT[type(column.type)].format(column.name) for column in risk_sightings.columns)
     arrays = ", ".join(f"string_to_array(${place}::text, ',', '')" for place, _ in enumerate(_COLUMNS, 1))
     text = f"INSERT INTO {risk_sightings.name} ({names}) SELECT {read} FROM unnest({arrays}) AS new({names})"
     return Statement(sa.text(text), is_write=True)
 
 
+def _choose_spelling(column: sa.Column[Any]) -> Callable[[Iterable[Any]], Iterable[str]]:
+    if isinstance(column.type, sa.LargeBinary):
+        return lambda values: [value.hex() if value else "" for value in values]
+    return iter if isinstance(column.type, sa.Text) else partial(map, str)
+
+
 _insert_texts = _make_insert_of_texts()
+_SPELLED = [(attrgetter(column.name), _choose_spelling(column)) for column in risk_sightings.columns]
 
 
 def order(rows: Iterable[Sighting]) -> list[Sighting]:
@@ -146,7 +153,7 @@ async def write_ordered(db: Database, ordered: Sequence[Sighting]) -> None:
 async def write_new(db: Database, ordered: Sequence[Sighting]) -> None:
     """Writes sightings that most probably nobody wrote: PostgreSQL takes half the time if it need not look for them."""
     if db.dialect is Dialect.POSTGRESQL:
-        texts = [",".join(map(spell, map(get, ordered))) for get, spell in _SPELLED]
+        texts = [",".join(spell(map(get, ordered))) for get, spell in _SPELLED]
         writes = [Write(_insert_texts, tuple(texts)), *count_change_writes()]
         # Another process may have derived one of them, or an earlier try was written although its answer was lost.
         with contextlib.suppress(Unwritable):
