@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 import sqlalchemy as sa
 
+from tollgate.operations.sightings import Sightings
 from tollgate.payments.velocities import Sighting
 from tollgate.store import sightings as store
 from tollgate.store.database import Database
@@ -65,3 +68,21 @@ async def test_what_is_written_late_is_not_taken_for_a_change_by_another_process
     await app.sightings.follow(db)
 
     assert app.sightings._edition == edition
+
+
+async def test_what_is_held_of_a_value_is_not_lost_while_another_is_read(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sightings, noted, other = Sightings(), [make_sighting(1)], make_sighting(2)
+    sightings.note(noted)
+    await sightings.read(db, MERCHANT, {noted[0].key: NOW}, NOW + MINUTE)
+    read = store.read_sightings
+
+    async def let_go_and_read(db: Database, looks: Sequence[store.Look]) -> dict[bytes, list[Sighting]]:
+        sightings._let_go_history(sightings._held[noted[0].key])
+        return await read(db, looks)
+
+    monkeypatch.setattr(store, "read_sightings", let_go_and_read)
+    found = await sightings.read(db, MERCHANT, {noted[0].key: NOW, other.key: NOW}, NOW + MINUTE)
+
+    assert found[noted[0].key].rows == noted

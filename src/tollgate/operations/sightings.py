@@ -83,12 +83,16 @@ class Sightings:
         get_held, edition = self._held.get, self._edition
         for row, each in zip(rows, watched, strict=False):
             held = get_held(row.key) or self._open(row.key)
-            if each is not None and not (
-                held.edition == edition
-                and held.since <= row.at - each.window
-                and each.quiet.holds(held.count, held.total, row.amount)
-            ):
-                loud.append(each)
+            if each is not None:
+                if (
+                    held.edition != edition
+                    or held.since > row.at - each.window
+                    or not each.quiet.holds(held.count, held.total, row.amount)
+                ):
+                    loud.append(each)
+                elif held.history is not None:
+                    # The numbers are enough again.
+                    self._let_go_history(held)
             held.fresh.append(row)
             held.count += 1
             held.total += row.amount
@@ -248,17 +252,18 @@ class Sightings:
 
         What this process has read once it holds, and adds its own. Reads of several payments at once share a statement.
         """
-        some: dict[bytes, Held] = {}
-        missing: list[Look] = []
+        found: dict[bytes, History] = {}
+        missing: dict[Look, Held] = {}
         for key, begin in begins.items():
-            held = some[key] = self._held.get(key) or self._open(key)
+            held = self._held.get(key) or self._open(key)
             if held.history is None or held.since > begin or held.edition != self._edition:
-                missing.append(Look(merchant_id, key, begin, end))
-            elif (rows := held.history.rows) and (rows[0].at < begin or len(rows) > 2 * READ_MAX):
+                missing[Look(merchant_id, key, begin, end)] = held
+                continue
+            if (rows := held.history.rows) and (rows[0].at < begin or len(rows) > 2 * READ_MAX):
                 self._trim(held, held.history, begin)
-        if missing:
-            await self._fill(database, missing, [some[look.key] for look in missing])
-        return {key: held.history or History() for key, held in some.items()}
+            # It may be let go while the others are read.
+            found[key] = held.history
+        return found | await self._fill(database, missing) if missing else found
 
     def _trim(self, held: Held, history: History, begin: Instant) -> None:
         self._rows -= held.size
@@ -268,8 +273,9 @@ class Sightings:
         held.take(history, begin, held.edition)
         self._rows += held.size
 
-    async def _fill(self, database: Database, looks: Sequence[Look], some: Sequence[Held]) -> None:
-        edition = self._edition
+    async def _fill(self, database: Database, missing: Mapping[Look, Held]) -> dict[bytes, History]:
+        edition, looks, some = self._edition, [*missing], [*missing.values()]
+        found: dict[bytes, History] = {}
         # They may be written meanwhile, and be missing in what is read.
         fresh = [list(held.fresh) for held in some]
         for held in some:
@@ -281,9 +287,10 @@ class Sightings:
             for held in some:
                 held.readers -= 1
         for look, held, before in zip(looks, some, fresh, strict=True):
-            history = History(merge([*stored.get(look.key, ()), *before, *held.fresh]))
+            history = found[look.key] = History(merge([*stored.get(look.key, ()), *before, *held.fresh]))
             self._rows += len(history.rows) - held.size
             held.take(history, look.begin, edition)
+        return found
 
     def _read_stored(self, database: Database, looks: Sequence[Look]) -> Awaitable[_Found]:
         if database.dialect is Dialect.SQLITE:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tollgate.catalog.risk_rows import Attribute
 from tollgate.operations.known_values import KnownValues
 from tollgate.operations.sightings import PARTS, Sightings
+from tollgate.payments.risk_evaluation import Quiet, Watched
 from tollgate.payments.velocities import History, Sighting
 from tollgate.store.sightings import READ_MAX
-from tollgate.values import MerchantId
+from tollgate.values import SECOND, MerchantId
 
 KEY = b"\x01the card\x00"
 
@@ -44,6 +46,18 @@ def test_a_history_that_is_not_read_any_more_does_not_fill_the_memory() -> None:
         assert held.size <= 2 * READ_MAX + 100
 
     assert held.history is None
+
+
+def test_a_history_is_let_go_when_the_numbers_are_enough_again() -> None:
+    sightings = Sightings()
+    see(sightings, 0)
+    [held] = sightings._held.values()
+    held.take(History(held.fresh), 0, 0)
+    row = Sighting(MerchantId("m"), KEY, SECOND, "p2", 1, 100, "EUR")
+
+    assert sightings.note([row], [Watched(Attribute.CARD, b"", SECOND, (), Quiet(1, 1000, 1000))]) == []
+
+    assert (held.history, held.count, held.total) == (None, 2, 200)
 
 
 def test_a_payment_that_was_not_written_does_not_count() -> None:
