@@ -79,7 +79,7 @@ _READ_TEXT: Mapping[type[object], str] = {
     sa.BigInteger: "{}::bigint",
     sa.SmallInteger: "{}::smallint",
 }
-"""How PostgreSQL reads the text of a value; an empty one arrives as NULL."""
+"""The expression by which PostgreSQL reads the text of a value; an empty text arrives as NULL."""
 
 
 def _make_insert_of_texts() -> Statement:
