@@ -57,7 +57,7 @@ FIRST_ROWS = {"audit._sample", "registrations._newest", "search_index._newest_ev
 """Statements that walk along a key and stop at the first rows."""
 BEHIND = {"sightings._count_all"}
 """Statements that only a worker runs, beside payments."""
-POSTGRESQL_ONLY = {"sightings._looks"}
+POSTGRESQL_ONLY = {"sightings._insert_texts", "sightings._looks"}
 """Statements that SQLite is never given."""
 STATEMENTS = {
     full_name: value
