@@ -140,7 +140,9 @@ class Sightings:
         return taken
 
     def put_back(self, rows: Sequence[Sighting]) -> None:
-        self._settled.append(rows)
+        # Most payments of a merchant without rules have none.
+        if rows:
+            self._settled.append(rows)
 
     def _deal_out(self) -> None:
         settled, self._settled = self._settled, []

@@ -70,3 +70,13 @@ def test_a_payment_that_was_not_written_does_not_count() -> None:
 
     [held] = sightings._held.values()
     assert (held.count, held.total, len(held.fresh)) == (1, 100, 1)
+
+
+def test_payments_that_no_rule_counts_leave_nothing_behind() -> None:
+    sightings = Sightings()
+    for number in range(100):
+        sightings.note([])
+        sightings.settle([], is_written=True)
+        sightings.complete(f"p{number}", number)
+
+    assert sightings._settled == []
