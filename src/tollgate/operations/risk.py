@@ -89,7 +89,7 @@ async def _evaluate(app: App, rules: CompiledRules, subject: Subject, person: Pe
         keys = [(each, values.hashes[each.base] + each.end) for each in rules.by_result if each.base in values.hashes]
         watched += [each for each, key in keys if app.sightings.was_seen(key)]
     try:
-        facts = await make_facts(app, rules, subject, person, values, is_quiet=not watched)
+        facts = await make_facts(app, rules, subject, person, values, is_low=not watched)
         velocities = await read_velocities(app, rules, facts, subject.merchant_id, watched) if watched else _NONE
         finding = evaluate(rules, facts, velocities, watched)
         # The next one is judged now.
@@ -134,18 +134,18 @@ async def make_facts(
     person: Person,
     values: Values,
     *,
-    is_quiet: bool = False,
+    is_low: bool = False,
 ) -> Facts:
     """Gathers what the rules look at.
 
-    is_quiet: no rule that counts can be hit.
+    is_low: the counts are too low for any rule.
     """
     bin_country, ip_country, is_proxy = "", "", False
     if rules.needs_places and app.countries.has_any:
         bin_country = await geography.find_bin_country(app, subject.card.bin if subject.card else None) or ""
         place = await geography.find_ip_place(app, person.values.get(_IP))
         ip_country, is_proxy = (place.country, place.is_proxy) if place else ("", False)
-    keys = {} if is_quiet and not rules.listed else values.make_keys()
+    keys = {} if is_low and not rules.listed else values.make_keys()
     listed = [(attribute, keys[attribute]) for attribute in rules.listed if attribute in keys]
     if _COUNTRY in rules.listed:
         countries = {each for each in (bin_country, person.billing_country, ip_country) if each}
@@ -162,7 +162,7 @@ async def make_facts(
         is_other_holder=rules.needs_names and person.is_other_holder,
         present=values.shape.present,
         values=keys,
-        others={} if is_quiet else values.make_others(),
+        others={} if is_low else values.make_others(),
         listed=tuple(listed),
     )
 

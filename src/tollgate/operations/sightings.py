@@ -79,7 +79,7 @@ class Sightings:
         watched: the rules that count the value of each sighting. Those that may be hit are returned; for the others,
         the known numbers of earlier payments are low enough.
         """
-        loud: list[Watched] = []
+        reachable: list[Watched] = []
         get_held, edition = self._held.get, self._edition
         for row, each in zip(rows, watched, strict=False):
             held = get_held(row.key) or self._open(row.key)
@@ -87,9 +87,9 @@ class Sightings:
                 if (
                     held.edition != edition
                     or held.since > row.at - each.window
-                    or not each.quiet.holds(held.count, held.total, row.amount)
+                    or not each.limits.allow(held.count, held.total, row.amount)
                 ):
-                    loud.append(each)
+                    reachable.append(each)
                 elif held.history is not None:
                     # The numbers are enough again.
                     self._let_go_history(held)
@@ -101,7 +101,7 @@ class Sightings:
                 self._rows += 1
         if len(self._held) > _VALUES_MAX or self._rows > _ROWS_MAX:
             self._evict(2 * len(rows))
-        return loud
+        return reachable
 
     def _open(self, key: bytes) -> Held:
         """Begins to hold a value. If it is a new one, there is nothing to read of it."""

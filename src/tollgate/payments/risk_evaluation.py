@@ -35,8 +35,8 @@ class _ByLimit(msgspec.Struct, frozen=True):
         return self.rules[: bisect_left(self.limits, value)]
 
 
-class Quiet(msgspec.Struct, frozen=True):
-    """So much hits no rule, whatever its window and currency."""
+class Limits(msgspec.Struct, frozen=True):
+    """The lowest limits of several rules: what is within them hits none, whatever its window and currency."""
 
     count: int
     """The number of earlier payments."""
@@ -45,7 +45,7 @@ class Quiet(msgspec.Struct, frozen=True):
     amount: int
     """The amount of the payment, as if it were the first one."""
 
-    def holds(self, count: int, total: int, own: int) -> bool:
+    def allow(self, count: int, total: int, own: int) -> bool:
         """Tells whether no rule is hit by a payment of an amount, after so many others with so much in all."""
         return count <= self.count and own <= self.amount and own + total <= self.total
 
@@ -55,7 +55,7 @@ class _Group(msgspec.Struct, frozen=True):
 
     kind: str
     attribute: Attribute
-    quiet: Quiet
+    limits: Limits
     parts: tuple[tuple[int, str, _ByLimit], ...]
     """The rules by window and currency."""
 
@@ -70,7 +70,7 @@ class Watched(msgspec.Struct, frozen=True):
     window: Instant
     """The longest window in which any rule of the merchant counts it: the sightings of a value are held for all."""
     groups: tuple[_Group, ...]
-    quiet: Quiet
+    limits: Limits
 
 
 class CompiledRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,21 +204,21 @@ def _make_groups(rules: Iterable[Rule]) -> Iterable[_Group]:
             by_window.setdefault((terms.window_s, terms.currency), []).append(rule)
     for (kind, attribute), by_window in found.items():
         parts = tuple((*key, _order_by_limit(some)) for key, some in by_window.items())
-        yield _Group(kind, attribute, _make_quiet(kind, attribute, min(each.limits[0] for *_, each in parts)), parts)
+        yield _Group(kind, attribute, _make_limits(kind, attribute, min(each.limits[0] for *_, each in parts)), parts)
 
 
-def _make_quiet(kind: str, attribute: Attribute, least: int) -> Quiet:
+def _make_limits(kind: str, attribute: Attribute, least: int) -> Limits:
     """Returns what hits none of the rules of a kind, of whose limits one is the lowest."""
     if attribute in TOTALS:
         # What all payments share is not held one by one.
-        return Quiet(-1, _ANY, _ANY)
+        return Limits(-1, _ANY, _ANY)
     match kind:
         case "volume":
-            return Quiet(_ANY, least, _ANY)
+            return Limits(_ANY, least, _ANY)
         case "first_time":
-            return Quiet(_ANY, _ANY, least)
+            return Limits(_ANY, _ANY, least)
         case _:
-            return Quiet(least - (kind in _COUNTS_ITSELF), _ANY, _ANY)
+            return Limits(least - (kind in _COUNTS_ITSELF), _ANY, _ANY)
 
 
 def _watch(groups: Iterable[_Group], windows_s: Mapping[Attribute, int]) -> tuple[Watched, ...]:
@@ -231,7 +231,7 @@ def _watch(groups: Iterable[_Group], windows_s: Mapping[Attribute, int]) -> tupl
             end,
             max(windows_s[each.attribute] for each in some) * SECOND,
             tuple(some),
-            Quiet(*(min(limits) for limits in zip(*[astuple(each.quiet) for each in some], strict=True))),
+            Limits(*(min(limits) for limits in zip(*[astuple(each.limits) for each in some], strict=True))),
         )
         for (base, end), some in found.items()
     )
@@ -265,7 +265,7 @@ def evaluate(
     hit: list[Rule] = []
     for group in [group for each in (rules.watched if watched is None else watched) for group in each.groups]:
         count, total = velocities.count_all(group.attribute), velocities.add_up_all(group.attribute)
-        if not group.quiet.holds(count, total, own):
+        if not group.limits.allow(count, total, own):
             hit += _list_hit(group, facts, velocities)
     if (alike := rules.amounts.get(facts.money.currency)) is not None:
         hit += alike.list_exceeded(own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tollgate.catalog.risk_rows import Attribute
 from tollgate.operations.known_values import KnownValues
 from tollgate.operations.sightings import PARTS, Sightings
-from tollgate.payments.risk_evaluation import Quiet, Watched
+from tollgate.payments.risk_evaluation import Limits, Watched
 from tollgate.payments.velocities import History, Sighting
 from tollgate.store.sightings import READ_MAX
 from tollgate.values import SECOND, MerchantId
@@ -55,7 +55,7 @@ def test_a_history_is_let_go_when_the_numbers_are_enough_again() -> None:
     held.take(History(held.fresh), 0, 0)
     row = Sighting(MerchantId("m"), KEY, SECOND, "p2", 1, 100, "EUR")
 
-    assert sightings.note([row], [Watched(Attribute.CARD, b"", SECOND, (), Quiet(1, 1000, 1000))]) == []
+    assert sightings.note([row], [Watched(Attribute.CARD, b"", SECOND, (), Limits(1, 1000, 1000))]) == []
 
     assert (held.history, held.count, held.total) == (None, 2, 200)
 
