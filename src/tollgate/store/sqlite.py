@@ -3,64 +3,20 @@
 import asyncio
 import fcntl
 import os
-import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 import apsw
 
 from tollgate.store import database, statements
+from tollgate.store.committing import CommitPace, WriterThread
 from tollgate.store.hot import HotWrite, Row, Run
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
-
-Batch = TypeVar("Batch")
-
-
-class WriterThread(Generic[Batch]):
-    """The thread calls `write` with each batch. A `StoreFault` fails the batch; anything else is a bug and ends it."""
-
-    def __init__(self, write: Callable[[Batch], Sequence[Any]], name: str) -> None:
-        self._write = write
-        self._loop = asyncio.get_running_loop()
-        self._inbox: SimpleQueue[tuple[Batch, asyncio.Future[Sequence[Any]]] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
-        self._thread.start()
-
-    @property
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
-
-    def start(self, batch: Batch) -> asyncio.Future[Sequence[Any]]:
-        future: asyncio.Future[Sequence[Any]] = self._loop.create_future()
-        if self._thread.is_alive():
-            self._inbox.put((batch, future))
-        else:
-            future.set_exception(database.Damaged("the writer thread has ended"))
-        return future
-
-    def stop(self) -> None:
-        """Returns when everything handed over is done."""
-        self._inbox.put(None)
-        self._thread.join()
-
-    def _serve(self) -> None:
-        while (task := self._inbox.get()) is not None:
-            batch, future = task
-            try:
-                answers = self._write(batch)
-            except database.StoreFault as fault:
-                self._loop.call_soon_threadsafe(future.set_exception, fault)
-            except BaseException:
-                self._loop.call_soon_threadsafe(future.set_exception, database.Damaged("the writer thread broke"))
-                raise
-            else:
-                self._loop.call_soon_threadsafe(future.set_result, answers)
-
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
 VERSION_MIN = (3, 51, 3)
@@ -108,6 +64,7 @@ class SqliteDatabase(database.Probed):
         self._loop = asyncio.get_running_loop()
         self._writer_thread = WriterThread(self._finish_batch, "sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(len(rest), "sqlite-reader")
+        self._pace = CommitPace()
         self._batcher: database.Batcher[QueuedWrite, Any] = database.Batcher(self._start_batch, items_max=BATCH_MAX)
         self._health = database.WriteHealth(lambda: self.write(database.WRITE_CHECK, label="write check"))
         if writer is not None:
@@ -178,13 +135,25 @@ class SqliteDatabase(database.Probed):
         return self._batcher.submit((function, argument))
 
     def _start_batch(self, queued: Sequence[QueuedWrite]) -> asyncio.Future[Sequence[Any]]:
-        """Begins one transaction and writes all rows; whatever fails is undone and left to the thread."""
+        """Writes all rows in one transaction and commits them, on a slow disk in the thread.
+
+        Rows that cannot be written at once are undone and left to the thread.
+        """
         answers = None
         try:
             answers = self._write_rows(queued)
         except _ROW_FAULTS:
             self._roll_back()
-        return self._writer_thread.start((queued, answers))
+        if answers is None or not self._pace.is_quick:
+            return self._writer_thread.start((queued, answers))
+        writing: asyncio.Future[Sequence[Any]] = self._loop.create_future()
+        began = time.monotonic()
+        try:
+            writing.set_result(self._finish_batch((queued, answers)))
+        except database.StoreFault as fault:
+            writing.set_exception(fault)
+        self._pace.note(time.monotonic() - began)
+        return writing
 
     def _finish_batch(self, batch: tuple[Sequence[QueuedWrite], Sequence[Any] | None]) -> Sequence[Any]:
         """A row that cannot be written undoes the transaction, and the batcher then writes each row alone."""
