@@ -16,6 +16,7 @@ from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
 from tollgate.operations import accounts, card_testing, charging, idempotency, risk, routes, signing
 from tollgate.operations.app import App, Call
+from tollgate.operations.stages import begin_stage
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
@@ -93,6 +94,7 @@ async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | No
         if enrolment is not None:
             return await authenticate_first(app, order, started, enrolment, route, idempotency_key)
         verdict = find_refusal(app, order, view) or await charging.charge(app, order, started, route)
+        await begin_stage(app.activity)
         return await charging.conclude(app, started, verdict, idempotency_key)
     except (Unavailable, Damaged) as fault:
         raise charging.FateUnknown(started.id) from fault

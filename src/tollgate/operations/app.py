@@ -40,9 +40,12 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Activity:
-    """Counts the payments that a process completes, so that work in the background can step back."""
+    """Counts what a process does, so that its work can be put in a good order."""
 
     completions = 0
+    """The payments completed so far. While there are many, work in the background steps back."""
+    requests = 0
+    """The requests that are being answered."""
 
 
 NO_SCRIPT = Script("", "", b"")

@@ -11,7 +11,7 @@ from tollgate.catalog import limits, results
 from tollgate.connectors.exchange import Original
 from tollgate.contract import follow_ups, objections, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.operations import idempotency, network_tokens, risk, risk_answers, signing, success_rates
+from tollgate.operations import idempotency, network_tokens, risk, risk_answers, signing, stages, success_rates
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_prepared_money
 from tollgate.operations.routes import Route
@@ -141,6 +141,7 @@ async def write_completion(
 ) -> Answer | None:
     """Completes an attempt and stores its answer; None where another process has completed it, or a guard failed."""
     completion, answer = signing.complete_answered(app, started, verdict)
+    await stages.begin_stage(app.activity)
     kept = idempotency.keep_answer(app, idempotency_key, started.merchant_id, started.id, answer)
     is_written = await payments.complete_payment(app.database, completion, kept, label=label, guards=guards)
     return answer if is_written else None

@@ -3,7 +3,6 @@
 What follows from a judgement is carried out by the flows.
 """
 
-import asyncio
 import contextlib
 from collections.abc import Iterable, Sequence, Set
 
@@ -15,6 +14,7 @@ from tollgate.contract.risk_rules import Person, read_person
 from tollgate.operations import geography
 from tollgate.operations.app import App
 from tollgate.operations.risk_values import Subject, Values, hash_value, make_values, needs_account
+from tollgate.operations.stages import begin_stage
 from tollgate.payments.accounts import Instrument
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
@@ -61,9 +61,7 @@ async def evaluate_order(
     rules, now = app.merchants.get_risk_rules(channel), app.clock.now()
     if rules.is_idle or NATURES[order.payment_type] is not _TAKES:
         return Judgement(now)
-    # Payments that came together are judged one right after the other. This takes less than half of the time that it
-    # takes between the other steps of each payment, because the caches of the processor hold what it needs.
-    await asyncio.sleep(0)
+    await begin_stage(app.activity)
     subject = Subject(
         merchant_id=channel.merchant_id,
         channel_id=channel.id,
@@ -92,8 +90,7 @@ async def _evaluate(app: App, rules: CompiledRules, subject: Subject, person: Pe
         facts = await make_facts(app, rules, subject, person, values, is_low=not watched)
         velocities = await read_velocities(app, rules, facts, subject.merchant_id, watched) if watched else _NONE
         finding = evaluate(rules, facts, velocities, watched)
-        # The next one is judged now.
-        await asyncio.sleep(0)
+        await begin_stage(app.activity)
     except BaseException:
         app.sightings.settle(values.sightings, is_written=False)
         raise

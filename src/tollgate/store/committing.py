@@ -1,4 +1,4 @@
-"""Where commits of SQLite are made: on the event loop while the disk is quick, in a thread while it is slow.
+"""Chooses where commits of SQLite are made: on the event loop while the disk is quick, in a thread while it is slow.
 
 What is committed is not known here.
 """
@@ -61,7 +61,7 @@ _QUICK_S = 0.001
 _NOTED_MAX_S = 4 * _QUICK_S
 """A longer commit counts as this one, because now and then a commit also moves the log into the file."""
 _TRIAL_PAUSES = 100
-"""On a slow disk a commit is tried on the event loop again after so many times the time that the last one took."""
+"""After so many times the time that a slow commit took, one is tried on the event loop again."""
 
 
 class CommitPace:

@@ -143,6 +143,7 @@ class Gateway:
             trace, trace, head.method, self._routes.hide(head.path), head=head, began=perf_counter()
         )
         self._in_flight += 1
+        self._app.activity.requests += 1
         check = partial(self._check_head, context, head, peer, is_secure=is_secure)
         reply = guard_head(check, context, self._app.envelope, self._app.clock)
         if reply is not None:
@@ -168,6 +169,7 @@ class Gateway:
 
     def conclude(self, context: RequestContext, reply: Reply | None) -> None:
         self._in_flight -= 1
+        self._app.activity.requests -= 1
         if reply is None:
             return
         seconds = perf_counter() - context.began

@@ -17,6 +17,7 @@ from tollgate.flows.pay import look_up, look_up_registration, pay, show_registra
 from tollgate.operations.accounts import open_registration, open_wallet, refuse_exposed
 from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
+from tollgate.operations.stages import begin_stage
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
@@ -40,7 +41,9 @@ def create_payment(request: Request, caller: Caller, app: App) -> Awaitable[Repl
 async def begin(request: Request, caller: Caller, app: App, registration_id: str | None = None) -> Reply:
     """Runs a payment, or an authentication without one, by an account that was sent along or registered before."""
     channel = get_channel(caller)
+    await begin_stage(app.activity)
     fields = read_fields(request.pairs, app.make_situation(request.operation, channel))
+    await begin_stage(app.activity)
     idempotency_key = read_key(request, app, caller, request.path, fields)
     earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
@@ -63,6 +66,7 @@ async def begin(request: Request, caller: Caller, app: App, registration_id: str
         opened=await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None,
         on_file=registration,
     )
+    await begin_stage(app.activity)
     return count(order.payment_type, await pay(app, order, call))
 
 
