@@ -35,14 +35,14 @@ _NO_DIRECTORY_SERVER = Verdict(outcome=Outcome.DECLINED, code=codes.THREEDS_NOT_
 _MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code=codes.AUTHENTICATION_REQUIRED)
 
 
-async def pay(
+def pay(
     app: App,
     order: Order,
     call: Call,
     *,
     payment_id: PaymentId | None = None,
     guards: Sequence[Write] = (),
-) -> Answer:
+) -> Awaitable[Answer]:
     """Runs a payment, or an authentication without a charge.
 
     payment_id: chosen by the caller when a retry must not create a second payment; the store rejects a duplicate.
@@ -50,9 +50,9 @@ async def pay(
     """
     run = partial(_pay, app, call=call, payment_id=payment_id, guards=guards)
     if app.card_testing is None:
-        return await run(order)
+        return run(order)
     payer = card_testing.make_payer(order, call.channel.merchant_id, call.ndc, call.form_address)
-    return await (run(order) if payer is None else app.card_testing.guard(order, payer, run))
+    return run(order) if payer is None else app.card_testing.guard(order, payer, run)
 
 
 async def _pay(app: App, order: Order, *, call: Call, payment_id: PaymentId | None, guards: Sequence[Write]) -> Answer:

@@ -143,11 +143,15 @@ class Batcher(Generic[Item, Answer]):
             raise Unavailable("the database is being closed")
         future: asyncio.Future[Answer] = self._loop.create_future()
         self._waiting.append((item, future))
-        # At the end of this turn of the loop, so that everything it queues shares the batch; no time is spent waiting.
-        if self._writing is None and not self._is_called:
+        if self._writing is None:
+            self._call_start()
+        return future
+
+    def _call_start(self) -> None:
+        """Starts at the end of this turn of the loop: what it queues shares the batch, and no time is spent waiting."""
+        if not self._is_called:
             self._is_called = True
             self._loop.call_soon(self._start)
-        return future
 
     async def close(self) -> None:
         """Refuses what is new and writes what is queued."""
@@ -164,12 +168,16 @@ class Batcher(Generic[Item, Answer]):
         queue, items_max = (self._suspects, 1) if self._suspects else (self._waiting, self._items_max)
         waiting = [queue.popleft() for _ in range(min(len(queue), items_max))]
         try:
-            self._writing = self._write([item for item, _ in waiting])
+            writing = self._write([item for item, _ in waiting])
         except BaseException:
             # A bug, and it is reported as one; but nobody may wait for ever because of it.
             _fail(waiting, Damaged("the writer broke"))
             raise
-        self._writing.add_done_callback(partial(self._finish, waiting))
+        if writing.done():
+            self._finish(waiting, writing)
+        else:
+            self._writing = writing
+            writing.add_done_callback(partial(self._finish, waiting))
 
     def _finish(
         self, waiting: list[tuple[Item, asyncio.Future[Answer]]], writing: asyncio.Future[Sequence[Answer]]
@@ -185,7 +193,8 @@ class Batcher(Generic[Item, Answer]):
             self._suspects.extend(waiting)
         else:
             _fail(waiting, fault)
-        self._start()
+        if self._suspects or self._waiting:
+            self._call_start()
 
 
 def _fail(waiting: list[tuple[Item, asyncio.Future[Answer]]], fault: BaseException) -> None:
