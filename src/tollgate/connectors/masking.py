@@ -81,6 +81,8 @@ PERSONAL_MEMBERS = frozenset(
 )
 """The members that name a person, hidden with all that is in them: a message may be written after an erasure."""
 
+_JUDGED = HIDDEN_MEMBERS | PERSONAL_MEMBERS | {"details"}
+
 _BRACKETS = re.compile(r"\[[a-z]+\]")
 _Path = tuple[str, ...]
 
@@ -99,6 +101,14 @@ _BRANCHES = frozenset(path[:length] for path in _SHOWN_PATHS for length in range
 """The paths in `details`, without indices, that lead to a value that may be shown. All others are hidden."""
 
 _IBAN_LIKE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
+_SUSPECT = re.compile(
+    rf'[0-9](?:[^A-Za-z"]{{{card_numbers.CARD_NUMBER_MIN - 1}}}'
+    r"|(?<=[^A-Za-z0-9][A-Za-z]{2}[0-9])[0-9](?: ?[A-Za-z0-9]){11})"
+)
+"""Finds every place in a JSON text where a card number or an IBAN can begin, and few others.
+
+The text is ASCII and has no escapes, so that a quotation mark always begins or ends a string.
+"""
 
 
 def mask_members(body: bytes, content_type: str = JSON) -> Any:
@@ -128,10 +138,16 @@ def _has_hidden_word(name: str) -> bool:
 
 
 def _mask(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _mask_member(name, member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_mask(member) for member in value]
+    """Hides members in place: the value was parsed for this, and has nothing but what JSON has."""
+    if type(value) is dict:
+        for name, member in value.items():
+            if name in _JUDGED:
+                value[name] = _mask_member(name, member)
+            elif type(member) is dict or type(member) is list:
+                _mask(member)
+    elif type(value) is list:
+        for member in value:
+            _mask(member)
     return value
 
 
@@ -162,6 +178,26 @@ def _is_hidden(name: str, member: Any) -> bool:
 def mask_text(text: str) -> str:
     """Hides what looks like the number of a card or a bank account, whatever it is called."""
     return card_numbers.hide_card_numbers(_IBAN_LIKE.sub(_hide_iban, text))
+
+
+def mask_numbers(text: str) -> str:
+    """Does what `mask_values` does in a compact JSON text; most texts are not even parsed for it."""
+    return orjson.dumps(mask_values(orjson.loads(text))).decode() if _has_number(text) else text
+
+
+def _has_number(text: str) -> bool:
+    """Tells whether `mask_values` may change something in a JSON text."""
+    # A large number may be written as 1e+16.
+    if not text.isascii() or "\\" in text or "e+" in text:
+        return True
+    end = 0
+    while match := _SUSPECT.search(text, end):
+        before, end = text.rfind('"', 0, match.start()), text.find('"', match.end())
+        part = text[before + 1 : end]
+        # A string may begin like what stands between two strings, but hardly any does.
+        if before < 0 or part[0] in ":,]}" or mask_values(part) != part:
+            return True
+    return False
 
 
 def mask_values(value: Any) -> Any:

@@ -8,13 +8,14 @@ helps a person to understand a payment, and is no record that anything relies on
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+import msgspec
 import orjson
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import JSON, WireReply, WireRequest
-from tollgate.connectors.masking import mask_members, mask_values
+from tollgate.connectors.masking import mask_members, mask_numbers
 from tollgate.operations.caches import MerchantCache
 from tollgate.store.journal import JournalRow
 from tollgate.values import Instant, MerchantId, RandomBytes, hide_checkout_ids, make_timed_id
@@ -63,13 +64,15 @@ class _Line(NamedTuple):
     facts: Mapping[str, object]
 
 
-class _Masked(NamedTuple):
+class _Masked(msgspec.Struct, frozen=True, gc=False):
+    """An entry that waits to be written; there may be thousands, which the garbage collector need not look into."""
+
     at: Instant
     merchant_id: MerchantId
     payment_id: str
     ndc: str
     kind: str
-    facts: Any
+    text: bytes
     row_id: str = ""
     """The id of its row, where a later entry takes the place of an earlier one."""
 
@@ -110,7 +113,12 @@ class Journal:
         """Masks what was noted, and lets go of the messages themselves; returns how many there were."""
         count = min(limit, len(self._new))
         for _ in range(count):
-            masked = _mask(self._new.popleft(), merchants)
+            try:
+                masked = _mask(self._new.popleft(), merchants)
+            except (orjson.JSONEncodeError, RecursionError):
+                # A body has lists in lists without end, or a line has text that cannot be encoded.
+                self.dropped += 1
+                continue
             if masked is None:
                 continue
             if len(self._masked) >= LIMITS.journal_masked_max:
@@ -130,7 +138,7 @@ class Journal:
                 ndc=each.ndc,
                 at=each.at,
                 kind=each.kind,
-                text=orjson.dumps(mask_values(each.facts), default=str).decode(),
+                text=mask_numbers(each.text.decode()),
             )
             for each in taken
         ]
@@ -140,7 +148,9 @@ class Journal:
 def _mask(entry: _Message | _Line, merchants: MerchantCache) -> _Masked | None:
     if isinstance(entry, _Line):
         channel = merchants.find_channel(entry.ndc.partition("_")[0])
-        return None if channel is None else _Masked(entry.at, channel.merchant_id, "", entry.ndc, LINE, entry.facts)
+        if channel is None:
+            return None
+        return _Masked(entry.at, channel.merchant_id, "", entry.ndc, LINE, orjson.dumps(entry.facts, default=str))
     reply = entry.reply
     request = entry.request
     masked = mask_members(request.body, request.content_type)
@@ -154,7 +164,7 @@ def _mask(entry: _Message | _Line, merchants: MerchantCache) -> _Masked | None:
             facts["status"] = reply.status
     about = entry.about
     row_id = make_timed_id(about.created_at, f"{about.id}.{entry.label}") if entry.label in REPEATED else ""
-    return _Masked(entry.at, about.merchant_id, about.id, about.ndc, MESSAGE, facts, row_id)
+    return _Masked(entry.at, about.merchant_id, about.id, about.ndc, MESSAGE, orjson.dumps(facts), row_id)
 
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "ndc"}

@@ -11,7 +11,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
+import orjson
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.catalog.parameters.names import PARAMETERS
@@ -19,7 +22,14 @@ from tollgate.catalog.parameters.nesting import nest_fields
 from tollgate.catalog.parameters.row import Parameter, Secrecy
 from tollgate.connectors.exchange import FORM
 from tollgate.connectors.iso8583 import fields
-from tollgate.connectors.masking import HIDDEN_MEMBERS, PERSONAL_MEMBERS, mask_members, mask_text, mask_values
+from tollgate.connectors.masking import (
+    HIDDEN_MEMBERS,
+    PERSONAL_MEMBERS,
+    mask_members,
+    mask_numbers,
+    mask_text,
+    mask_values,
+)
 from tollgate.payments import order
 from tollgate.values import MASK
 
@@ -75,6 +85,59 @@ HARMLESS = {
     "vat_reference_number",
     "return_url",
 }
+
+WIDE_NUMBER = "4200000000000000".translate({ord("0") + digit: 0xFF10 + digit for digit in range(10)})
+"""A card number in the wide digits of Asian texts."""
+PIECES = st.sampled_from(
+    [
+        *(
+            "4200000000000000",
+            "4200 0000-0000.0000",
+            "4200\n0000\t0000\\r0000",
+            "42000000",
+            "676770000005",
+            WIDE_NUMBER,
+        ),
+        *(
+            "DE89370400440532013000",
+            "DE89 3704 0044 0532 0130 00",
+            "gb33BUKB20201555555555",
+            "DE89",
+            "0594.2617.0535 Sandbox",
+        ),
+        *('"', "\\", ":", ",", "]", "{", "\0", " ", "e+16", "ß", "8a" + "4" * 30, "2026-11-15T12:00:00Z", "a-3e+5"),
+    ]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=4), max_size=4).map("".join)
+NAMES = st.sampled_from(sorted(HIDDEN_MEMBERS | PERSONAL_MEMBERS | {"details", "cart", "items", "name"})) | TEXTS
+NUMBERS = st.sampled_from(
+    [4200000000000000, -4200000000000000, 676770000005, 10**11, 10**11 - 1, 1e11, 1e16, -1.5e20, 9200]
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    TEXTS
+    | NUMBERS
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.none()
+    | st.booleans(),
+    lambda inner: st.lists(inner, max_size=13) | st.dictionaries(NAMES, inner, max_size=5),
+)
+
+
+def mask_plainly(value: Any) -> Any:
+    """Hides members as the tables say, without a thought of what it costs; details are compared elsewhere."""
+    if isinstance(value, list):
+        return [mask_plainly(member) for member in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: MASK
+        if name in PERSONAL_MEMBERS or (name in HIDDEN_MEMBERS and not isinstance(member, dict | list))
+        else mask_members(orjson.dumps({name: member}))[name]
+        if name == "details"
+        else mask_plainly(member)
+        for name, member in value.items()
+    }
 
 
 def list_members() -> Iterator[tuple[str, str]]:
@@ -214,3 +277,22 @@ def test_numbers_are_found_in_every_value_and_name() -> None:
     assert hidden["a"] == {"b": "short"}
     kept = {"id": "8a" + "4" * 30, "at": "2026-11-15T12:00:00Z", "amount": 9200, "is_final": True, "none": None}
     assert mask_values(kept) == kept
+
+
+@given(value=VALUES)
+@example(value={"a": 1e16})
+@example(value={"a": "b", "c": 100_000_000_000})
+@example(value={"a": "b", "c": [0.5, -4200000000000000]})
+@example(value=["b", "676770000005"])
+@example(value=["b", "4200\n0000\n0000\n0000"])
+@example(value=["b", WIDE_NUMBER])
+@example(value=["b", "NL91ABNA0417164300"])
+@example(value={"b": "c", "is NO93 8601 1117 947.": "d"})
+@example(value=["b", ":4200000000000000"])
+def test_numbers_are_hidden_in_a_text_as_in_its_values(value: Any) -> None:
+    assert mask_numbers(orjson.dumps(value).decode()) == orjson.dumps(mask_values(value)).decode()
+
+
+@given(value=VALUES)
+def test_members_are_hidden_in_any_value_as_the_tables_say(value: Any) -> None:
+    assert mask_members(orjson.dumps(value)) == mask_plainly(value)

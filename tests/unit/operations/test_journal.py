@@ -97,6 +97,29 @@ async def test_the_oldest_are_dropped_and_counted_when_a_queue_is_full(app: App)
     assert journal.take(1, system_random_bytes)[0].at == 3
 
 
+@pytest.mark.parametrize("depth", [260, 1020])
+async def test_a_message_with_too_many_lists_in_lists_is_dropped_and_counted_alone(app: App, depth: int) -> None:
+    journal = make_open_journal()
+    journal.note_message(NOW, ABOUT, "charge request", REQUEST, WireReply(200, b"[" * depth + b"]" * depth))
+    journal.note_message(NOW + 1, ABOUT, "charge request", REQUEST, WireReply(200, b"[[]]"))
+    journal.mask(app.merchants, 10)
+
+    assert journal.dropped == 1
+    assert [row.at for row in journal.take(10, system_random_bytes)] == [NOW + 1]
+
+
+async def test_a_line_that_cannot_be_encoded_is_dropped_and_counted_alone(app: App) -> None:
+    journal = make_open_journal()
+    ndc = f"{CHANNEL.id}_{'a' * 32}"
+    for path in ("/\ud800", "/v1/payments"):
+        journal.note_line(NOW, ndc, {"event": "request", "path": path})
+    journal.mask(app.merchants, 10)
+
+    assert journal.dropped == 1
+    [row] = journal.take(10, system_random_bytes)
+    assert json.loads(row.text)["path"] == "/v1/payments"
+
+
 async def test_of_requests_that_are_repeated_only_the_last_is_kept(app: App) -> None:
     journal = make_open_journal()
     for status in (200, 201, 202):
