@@ -177,6 +177,29 @@ RandomBytes = Callable[[int], bytes]
 
 system_random_bytes: RandomBytes = os.urandom
 
+_BLOCK_BYTES, _BLOCKS = 16, 64
+_blocks: list[bytes] = []
+# Two processes must never give the same bytes.
+os.register_at_fork(after_in_child=_blocks.clear)
+
+
+def pooled_random_bytes(count: int) -> bytes:
+    """Gives the system's random bytes, drawn many at once: a payment has several ids, and each draw is a system call.
+
+    What was given has left the pool. Nonces under a key that lives long come from the system itself, because a machine
+    that is copied while it runs has its pool twice.
+    """
+    if count > _BLOCK_BYTES:
+        return os.urandom(count)
+    try:
+        # This is one step, so no two threads get the same block.
+        return _blocks.pop()[:count]
+    except IndexError:
+        drawn = os.urandom(_BLOCK_BYTES * _BLOCKS)
+        _blocks.extend([drawn[at : at + _BLOCK_BYTES] for at in range(_BLOCK_BYTES, len(drawn), _BLOCK_BYTES)])
+        return drawn[:count]
+
+
 _ID = re.compile("[0-9a-f]{32}")
 _CHECKOUT_ID = re.compile(r"[0-9A-F]{32}\.[a-z0-9-]{1,63}")
 _ANY_CHECKOUT_ID = re.compile(r"([0-9A-F]{8})[0-9A-F]{24}(?=\.[a-z0-9-])")

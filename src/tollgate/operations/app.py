@@ -24,7 +24,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Partner, TestMode
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Database
-from tollgate.values import Clock, Instant, RandomBytes, system_random_bytes, to_datetime
+from tollgate.values import Clock, Instant, RandomBytes, pooled_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import Guard, HttpNotifier, Notifier, Wire
 
@@ -121,7 +121,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The actions in the back office that a second person confirms."""
     allows_plain_loopback: bool = False
     """Whether a live host may send card data to its own machine without TLS."""
-    random_bytes: RandomBytes = system_random_bytes
+    random_bytes: RandomBytes = pooled_random_bytes
 
     @property
     def patience_s(self) -> float:

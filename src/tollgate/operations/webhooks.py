@@ -39,7 +39,7 @@ def make_request(
     """Makes the request of one attempt, with an IV and a timestamp of its own. The event id is the same in all."""
     body, headers = render_body(event.topic, payload, webhook.fields), {"Content-Type": "application/json"}
     if webhook.scheme.encrypts:
-        encrypted = encrypt_body(body, secrets.secret, app.random_bytes)
+        encrypted = encrypt_body(body, secrets.secret)
         headers = {"X-Initialization-Vector": encrypted.iv, "X-Authentication-Tag": encrypted.tag}
         if webhook.wrapper is Wrapper.JSON:
             headers["Content-Type"] = "application/json"

@@ -13,7 +13,7 @@ from tollgate.catalog.test_cards import TEST_CARDS
 from tollgate.connectors import acquiring, card
 from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.payments.payment import Outcome
-from tollgate.values import RandomBytes, system_random_bytes
+from tollgate.values import RandomBytes, pooled_random_bytes
 from tollgate.wire import Silent, Unsent, Wire
 
 _write = msgspec.json.Encoder().encode
@@ -103,7 +103,7 @@ _UNKNOWN = acquiring.AcquirerReply(status="unknown", message="no such transactio
 class SimulatedAcquirer:
     """A wire with an acquirer at the other end."""
 
-    def __init__(self, random_bytes: RandomBytes = system_random_bytes) -> None:
+    def __init__(self, random_bytes: RandomBytes = pooled_random_bytes) -> None:
         self._random_bytes = random_bytes
         self._ledger: OrderedDict[str, acquiring.AcquirerReply] = OrderedDict()
 
