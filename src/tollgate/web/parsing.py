@@ -77,8 +77,10 @@ class HeadReader:
         return start if self._is_complete else -1
 
     def read(self) -> Head:
-        """Return the head once it is complete."""
+        """Return the head once it is complete, and only once."""
         parser, headers = self._parser, self._headers
+        # They hold each other, and would wait for the garbage collector.
+        del self._parser
         version, method = parser.get_http_version(), parser.get_method().decode("ascii")
         if version not in _VERSIONS or method == "CONNECT":
             raise make_malformed()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from tollgate.catalog.limits import LIMITS
@@ -28,6 +31,19 @@ def test_a_head_is_the_same_however_it_is_cut(step: int) -> None:
     assert (head.method, head.path, head.query, head.target) == ("POST", "/v1/a b", b"c=%64", b"/v1/a%20b?c=%64")
     assert head.headers == {b"host": b"x", b"content-length": b"12", b"x-a": b"b"}
     assert (head.body_length, head.is_last, head.expects_continue) == (12, False, False)
+
+
+def test_a_reader_is_freed_without_the_garbage_collector() -> None:
+    gc.disable()
+    try:
+        reader = HeadReader()
+        reader.feed(request(), 0)
+        reader.read()
+        known = weakref.ref(reader)
+        del reader
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("before", [b"", b"\r\n", b"\r\n\r\n\r\n"])
