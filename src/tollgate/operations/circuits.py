@@ -5,6 +5,7 @@ Each process has its own. A circuit steers among accounts; whether a payment is 
 
 from collections import deque
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from tollgate.values import MINUTE, SECOND, Instant
 
@@ -21,6 +22,7 @@ PROBES = 3
 """A circuit closes after so many probes in a row that did not fail."""
 _KEPT = 50
 """The number of charges of an account that are remembered; a busy account is judged by these alone."""
+_HAS_FAILED = itemgetter(1)
 
 
 @dataclass
@@ -61,7 +63,9 @@ class Circuits:
 
         began_at: before it, where the charge took time; one from before the circuit opened is no probe.
         """
-        circuit = self._known.setdefault(account_id, _Circuit())
+        circuit = self._known.get(account_id)
+        if circuit is None:
+            circuit = self._known[account_id] = _Circuit()
         if circuit.is_open:
             if began_at is None or began_at >= circuit.opened_at:
                 _take_result(circuit, is_technical_failure, now)
@@ -69,7 +73,7 @@ class Circuits:
         circuit.ended.append((now, is_technical_failure))
         while circuit.ended[0][0] <= now - WINDOW:
             circuit.ended.popleft()
-        failed = sum(has_failed for _, has_failed in circuit.ended)
+        failed = sum(map(_HAS_FAILED, circuit.ended))
         if len(circuit.ended) >= CHARGES_MIN and failed * 100 >= len(circuit.ended) * FAILURES_PERCENT:
             self._known[account_id] = _Circuit(is_open=True, opened_at=now, probes_at=now + PAUSE)
 

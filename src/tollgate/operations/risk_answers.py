@@ -28,9 +28,10 @@ def choose_verdict(app: App, started: Payment, verdict: Verdict) -> Verdict:
         avs, cvv = (verdict.details.get(name, "") for name in card_checks.MEMBERS)
         finding = evaluate_answers(rules, started.risk, avs, cvv)
     if finding is None:
+        if not results.awaits_decision(verdict.code):
+            return verdict
         # A finding is signed with the payment, so the audit knows that a review was opened with it.
-        finding = RiskFinding() if results.awaits_decision(verdict.code) else None
-        return msgspec.structs.replace(verdict, risk=finding)
+        return msgspec.structs.replace(verdict, risk=RiskFinding())
     if finding.outcome is RiskOutcome.REFUSE:
         return msgspec.structs.replace(verdict, outcome=Outcome.REFUSED, code=finding.code, risk=finding)
     code = verdict.code

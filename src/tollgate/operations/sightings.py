@@ -126,9 +126,11 @@ class Sightings:
 
     def complete(self, payment_id: str, at: Instant) -> None:
         """Counts what was held from the completion of the payment on."""
-        rows = [msgspec.structs.replace(row, at=at) for row in self._promised.pop(payment_id, ())]
-        self.note(rows)
-        self.put_back(rows)
+        # Few results show something that counts.
+        if promised := self._promised.pop(payment_id, ()):
+            rows = [msgspec.structs.replace(row, at=at) for row in promised]
+            self.note(rows)
+            self.put_back(rows)
 
     def take(self, parts: Iterable[int]) -> list[Sighting]:
         """Takes sightings of some parts to write; they count as fresh until `forget`."""
