@@ -7,6 +7,7 @@ import base64
 import hashlib
 import hmac
 import string
+from functools import cache
 from hmac import compare_digest
 
 import pyotp
@@ -31,8 +32,14 @@ _PASSWORD_LETTERS = string.ascii_letters + string.digits
 _PASSWORD_LENGTH = 20
 
 _hasher = PasswordHasher()
-_NOBODY = _hasher.hash("no user has this password")
-"""It is verified where there is no such user, so that an unknown name takes as long as a wrong password."""
+
+@cache
+def _hash_nobody() -> str:
+    """Returns what is verified where there is no such user, so that an unknown name takes as long as a wrong password.
+
+    Making it takes as long again, so the first sign-in does it, and not the start of every command.
+    """
+    return _hasher.hash("no user has this password")
 
 
 def hash_password(password: Secret) -> str:
@@ -42,8 +49,10 @@ def hash_password(password: Secret) -> str:
 
 def is_password(password: Secret, password_hash: str | None) -> bool:
     """Tells whether the password is right; takes the same time for a user that does not exist, whose hash is None."""
+    # Made for known names too, so that the first sign-in tells nothing either.
+    nobody = _hash_nobody()
     try:
-        _hasher.verify(password_hash or _NOBODY, password.reveal())
+        _hasher.verify(password_hash or nobody, password.reveal())
     except (VerificationError, InvalidHashError):
         return False
     return password_hash is not None

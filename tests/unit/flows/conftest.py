@@ -30,4 +30,5 @@ def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes of passwords that take a thousandth of their usual time."""
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(passwords, "_hasher", quick)
-    monkeypatch.setattr(passwords, "_NOBODY", quick.hash("no user has this password"))
+    nobody = quick.hash("no user has this password")
+    monkeypatch.setattr(passwords, "_hash_nobody", lambda: nobody)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
+from argon2 import PasswordHasher
 
 from tollgate.values import SECOND, Secret
 from tollgate.vault import passwords
@@ -50,6 +51,37 @@ def test_a_pending_secret_opens_in_its_session_only() -> None:
     assert passwords.read_pending_totp(sealed, "first", keyring) is not None
     assert passwords.read_pending_totp(sealed, "second", keyring) is None
     assert passwords.read_pending_totp("nonsense", "first", keyring) is None
+
+
+class CountingHasher:
+    """Hashes quickly, and notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        self.done: list[str] = []
+
+    def hash(self, password: str) -> str:
+        self.done.append("hash")
+        return self._hasher.hash(password)
+
+    def verify(self, password_hash: str, password: str) -> bool:
+        self.done.append("verify")
+        return self._hasher.verify(password_hash, password)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_the_first_sign_in_does_the_same_work_for_known_and_unknown_names(
+    monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    hasher = CountingHasher()
+    monkeypatch.setattr(passwords, "_hasher", hasher)
+    passwords._hash_nobody.cache_clear()
+    stored = hasher._hasher.hash("a password of a user") if is_known else None
+
+    assert passwords.is_password(Secret("a password of a user"), stored) is is_known
+
+    assert hasher.done == ["hash", "verify"]
+    passwords._hash_nobody.cache_clear()
 
 
 def test_the_picture_has_no_style_and_no_script() -> None:
