@@ -6,7 +6,6 @@ where starting is the subject.
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -18,9 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import tollgate.cli
+
 _LOOK_EVERY_S = 0.01
 
-_PROGRAM = ("tollgate.cli", "tollgate.sandbox", "tollgate.store.sqlite", "tollgate.store.postgres")
+_COMMANDS = tuple(f"tollgate.cli.{path.stem}" for path in sorted(Path(tollgate.cli.__file__).parent.glob("*.py")))
+_PROGRAM = (*_COMMANDS, "tollgate.sandbox", "tollgate.store.sqlite", "tollgate.store.postgres")
 _MIGRATING = ("alembic.migration", "alembic.operations", "alembic.script")
 """Most servers of the tests have a new store."""
 
@@ -111,13 +113,9 @@ def _become_command(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = command
-    # A server begins by looking for garbage, and need not look among what was read before.
-    gc.freeze()
     if prepare is not None:
         prepare()
-    from tollgate.cli import main
-
-    main()
+    tollgate.cli.main()
 
 
 def _end_with_the_tests() -> None:

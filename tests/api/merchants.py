@@ -8,7 +8,6 @@ from time import monotonic, sleep
 
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from gateway import Client, GatewayProcess
 from tollgate.cli.program import program
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from api.merchants import add_channel, wait_until
 from gateway import Answer, Client, GatewayProcess
 from stripe_process import API_KEY

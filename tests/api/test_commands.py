@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from api.merchants import run_command
 from gateway import Client, GatewayProcess
 from ports import find_free_port

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from api.merchants import find_merchant_id, run_command, wait_until
 from gateway import COLD, Client, GatewayProcess, inherit_variables
 from ports import find_free_port

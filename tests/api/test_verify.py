@@ -14,7 +14,6 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from api.registration_requests import change, pay_with, register, remove
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster

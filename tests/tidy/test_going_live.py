@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 import pytest
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tidy.source_tree import ROOT
 from tollgate.catalog import codes
 from tollgate.cli.program import program

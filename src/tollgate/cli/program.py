@@ -5,8 +5,9 @@ The commands are in the files beside this one.
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Any, TypeVar
 
 import click
@@ -140,7 +141,56 @@ async def record(
     )
 
 
-@click.group()
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("serve", "credentials", "migrate", "check", "clock"), ("serving",)),
+    **dict.fromkeys(("account", "route"), ("accounts",)),
+    **dict.fromkeys(("iso8583", "acquirer-host"), ("acquirers",)),
+    **dict.fromkeys(("bins", "geoip"), ("countries",)),
+    **dict.fromkeys(("make-keys", "rotate-keys", "key-archive"), ("keys",)),
+    "bank": ("bank",),
+    "channel": ("people", "acquirers", "wallets"),
+    "decrypt": ("webhooks",),
+    "dispatch": ("dispatching",),
+    "erase": ("erasing",),
+    "events": ("events",),
+    "evidence": ("evidence",),
+    "listen": ("listening",),
+    "merchant": ("people",),
+    "openapi": ("describing",),
+    "record": ("recording",),
+    "risk": ("risk", "risk_try"),
+    "sandbox": ("sandbox",),
+    "token": ("tokens",),
+    "trigger": ("triggering",),
+    "user": ("users",),
+    "verify": ("auditing",),
+    "wallet-token": ("wallets",),
+    "webhook": ("endpoints",),
+}
+"""The files that add each command, and the commands below it."""
+
+
+class Program(click.Group):
+    """A group whose commands are loaded when they are run, so that a host does not start with those of operators."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        for name in COMMANDS:
+            _load(name)
+        return super().list_commands(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        _load(args[0])
+        return super().resolve_command(ctx, args)
+
+
+def _load(command: str) -> None:
+    for file in COMMANDS.get(command, ()):
+        import_module(f"tollgate.cli.{file}")
+
+
+@click.group(cls=Program)
 @click.version_option(__version__, prog_name="tollgate")
 def program() -> None:
     """Tollgate, a payment gateway that anyone can run."""

@@ -140,8 +140,7 @@ async def _serve_host(settings: Settings, host: Host, sockets: Sockets) -> None:
             case Port.METRICS:
                 listeners.append(Listener(listening, host.metrics, monitoring))
     host.loop.start()
-    # The tables are here to stay, so they are not searched again; and a payment leaves next to no cycles behind.
-    gc.collect()
+    # What is here stays, so it is never searched for garbage; and a payment leaves next to no cycles behind.
     gc.freeze()
     gc.set_threshold(_GARBAGE_MIN, *gc.get_threshold()[1:])
     for listener in listeners:

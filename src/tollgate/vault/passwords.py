@@ -33,6 +33,7 @@ _PASSWORD_LENGTH = 20
 
 _hasher = PasswordHasher()
 
+
 @cache
 def _hash_nobody() -> str:
     """Returns what is verified where there is no such user, so that an unknown name takes as long as a wrong password.

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.operations.signing import make_signature
 from tollgate.payments.completion import complete

@@ -10,7 +10,6 @@ import apsw
 import pytest
 from click.testing import CliRunner, Result
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.auditing import show_progress
 from tollgate.cli.program import program
 from tollgate.flows.pay import pay

@@ -8,7 +8,6 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.channel_terms import merge_flags, with_channel_flags
 from tollgate.cli.program import program
 from tollgate.payments.merchants import CHANNEL_FLAGS, Creditor, Form, ThreeDsTerms, TokenTerms

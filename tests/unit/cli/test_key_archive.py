@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.flows.pay import pay
 from tollgate.operations.accounts import open_registration

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 
 TRAIT = "reuses registrations"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from itertools import chain
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
+import tollgate.cli
 from tollgate.catalog.limits import LIMITS
-from tollgate.cli.program import program, read_settings
+from tollgate.cli.program import COMMANDS, program, read_settings
 from tollgate.config import SETTINGS
 
 
@@ -22,6 +26,21 @@ def test_serve_understands_every_setting() -> None:
     _, shown = invoke("serve", "--help")
 
     assert all(setting.flag in shown for setting in SETTINGS)
+
+
+def list_files(command: click.Command) -> set[str]:
+    """Returns the files in which a command and those below it are written."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return {str(command.callback.__module__).rpartition(".")[2], *chain(*map(list_files, below))}
+
+
+def test_a_command_is_loaded_with_everything_below_it() -> None:
+    for module in pkgutil.iter_modules(tollgate.cli.__path__):
+        importlib.import_module(f"tollgate.cli.{module.name}")
+
+    assert {name: list_files(command) for name, command in program.commands.items()} == {
+        name: set(files) for name, files in COMMANDS.items()
+    }
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.operations.app import App
 from tollgate.operations.risk_rules import add_rule, change_rule

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from ports import find_free_port
 from tollgate.cli import serving
 from tollgate.cli.program import program

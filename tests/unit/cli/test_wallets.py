@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from wallet_mint import MERCHANT, RECIPIENT, Mint
 

@@ -8,7 +8,6 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import make_keyring, save_keyring
@@ -103,8 +102,9 @@ RETURN = b'<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.02"><BkT
 
 def list_commands(group: click.Group, prefix: str = "") -> list[str]:
     names: list[str] = []
-    for title, command in group.commands.items():
-        full = f"{prefix}{title}"
+    context = click.Context(group)
+    for title in group.list_commands(context):
+        command, full = group.get_command(context, title), f"{prefix}{title}"
         names += list_commands(command, f"{full} ") if isinstance(command, click.Group) else [full]
     return names
 

@@ -8,7 +8,6 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program, read_settings
 from tollgate.config import SETTINGS, Setting, Settings, load_settings
 
