@@ -111,13 +111,13 @@ async def read_frame(request: Request, _app: App) -> Reply:
 STYLES = Path(__file__).parent / "styles"
 
 
-class Asset(packing.PackedBody, frozen=True):
+class Asset(packing.StaticBody, frozen=True):
     content_type: bytes
 
 
 _FILES = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))} | {"marks.css": MARK_STYLE}
 ASSETS: Mapping[str, Asset] = {
-    name: Asset(body, packing.pack(body), rendering.CONTENT_TYPES[Path(name).suffix])
+    name: Asset(body, rendering.CONTENT_TYPES[Path(name).suffix])
     for name, body in sorted({**_FILES, **FRAME_ASSETS, **MARKS}.items())
 }
 
@@ -125,7 +125,7 @@ ASSETS: Mapping[str, Asset] = {
 PARTS_FOLDER = Path(__file__).parent / "parts"
 
 
-class Script(packing.PackedBody, frozen=True):
+class Script(packing.StaticBody, frozen=True):
     integrity: str
     """The hash, as the integrity attribute of a script tag spells it."""
     version: str
@@ -133,7 +133,7 @@ class Script(packing.PackedBody, frozen=True):
 
 def make_script(body: bytes, version: str) -> Script:
     digest = base64.b64encode(hashlib.sha384(body).digest()).decode()
-    return Script(body, packing.pack(body), f"sha384-{digest}", version)
+    return Script(body, f"sha384-{digest}", version)
 
 
 def make_version(contents: Iterable[bytes]) -> str:
@@ -189,7 +189,7 @@ async def read_script(request: Request, app: App) -> Reply:
 
 
 _make_earlier = lru_cache(maxsize=2)(make_script)
-"""Few releases are younger than a checkout may be old, and packing a script takes its time."""
+"""Few releases are younger than a checkout may be old, and hashing and packing a script takes its time."""
 
 
 def _serve(request: Request, script: Script) -> Reply:

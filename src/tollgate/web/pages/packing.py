@@ -5,6 +5,8 @@ What they say is decided where they are made.
 
 import gzip
 import re
+from functools import cached_property
+from typing import Protocol
 
 import msgspec
 
@@ -16,9 +18,27 @@ _REFUSED = re.compile(rb"q=0(\.0*)?")
 Headers = tuple[tuple[bytes, bytes], ...]
 
 
+class Packed(Protocol):
+    @property
+    def body(self) -> bytes: ...
+
+    @property
+    def gzipped(self) -> bytes: ...
+
+
 class PackedBody(msgspec.Struct, frozen=True):
     body: bytes
     gzipped: bytes
+
+
+class StaticBody(msgspec.Struct, frozen=True, dict=True):
+    """A body that lives as long as the process. It is compressed when a browser first asks for it, not at the start."""
+
+    body: bytes
+
+    @cached_property
+    def gzipped(self) -> bytes:
+        return pack(self.body)
 
 
 def pack(body: bytes) -> bytes:
@@ -27,7 +47,7 @@ def pack(body: bytes) -> bytes:
 
 
 def reply_packed(
-    request: Request, packed: PackedBody, content_type: bytes, headers: Headers = (), *, status: int = 200
+    request: Request, packed: Packed, content_type: bytes, headers: Headers = (), *, status: int = 200
 ) -> Reply:
     """Returns the compressed body if the browser accepts it."""
     headers = (*headers, PACKED_OR_NOT)

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tollgate.catalog import codes, results, shape
 from tollgate.operations.app import App
 from tollgate.values import NotFound, RandomBytes
-from tollgate.web.pages.packing import PackedBody, pack, reply_packed
+from tollgate.web.pages.packing import StaticBody, reply_packed
 from tollgate.web.pages.scripts import read_browser_file
 from tollgate.web.request import Access, Reply, Request, Routes
 
@@ -129,7 +129,7 @@ CACHED_FOR_GOOD = (b"cache-control", b"public, max-age=31536000, immutable")
 _HASH_LENGTH = 16
 
 
-class Asset(PackedBody, frozen=True, kw_only=True):
+class Asset(StaticBody, frozen=True, kw_only=True):
     path: str
     content_type: bytes
     hash: str
@@ -144,8 +144,7 @@ class StaticFiles:
             body = read_browser_file(path)
             digest = hashlib.sha256(body).hexdigest()[:_HASH_LENGTH]
             assets[path.name] = Asset(
-                body,
-                pack(body),
+                body=body,
                 path=f"{prefix}/{digest}/{path.name}",
                 content_type=CONTENT_TYPES[path.suffix],
                 hash=digest,

@@ -1,5 +1,6 @@
 """Joins the ES modules of a script into the one file that browsers load. What a script does is said in its modules."""
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,8 @@ _IMPORT = re.compile(r'^import \{ (\w+(?:, \w+)*) \} from "(\.\.?/[\w./]+\.js)";
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) (\w+))", re.MULTILINE)
 _NAMES = r"(\w+\b(?!,)|[{\[] ?\w+(?:, \w+)* ?[}\]])"
 _DECLARED = re.compile(rf"^(?:async function|function|class|const|let) {_NAMES}", re.MULTILINE)
-_OTHER_FORM = re.compile(rf"^\s*(?:import|export)\b.*|\bimport\(.*|^var .*|^(?:const|let) (?!{_NAMES}).*", re.MULTILINE)
+# All scripts are searched when a host starts. A pattern that begins with a line break is tried at few places.
+_OTHER_FORM = re.compile(rf"\n(?:\s*(?:import|export)\b.*|.*\bimport\(.*|var .*|(?:const|let) (?!{_NAMES}).*)")
 _JSDOC = re.compile(r"/\*\*.*?\*/", re.DOTALL)
 
 
@@ -36,11 +38,12 @@ class Module(msgspec.Struct, frozen=True):
 def read_module(path: Path) -> Module:
     text = _JSDOC.sub("", path.read_text("utf-8"))
     imports = tuple(
-        ((path.parent / found[2]).resolve(), frozenset(found[1].split(", "))) for found in _IMPORT.finditer(text)
+        (Path(os.path.normpath(path.parent / found[2])), frozenset(found[1].split(", ")))
+        for found in _IMPORT.finditer(text)
     )
     exports = frozenset(found[1] for found in _EXPORT.finditer(text))
     bare = _EXPORT.sub("", _IMPORT.sub("", text))
-    if other := _OTHER_FORM.search(bare):
+    if other := _OTHER_FORM.search(f"\n{bare}"):
         raise ModuleError(f"{path.name} cannot be joined because of this line: {other[0].strip()}")
     names = tuple(name for found in _DECLARED.finditer(bare) for name in re.findall(r"\w+", found[1]))
     lines = (line.strip() for line in bare.splitlines())
