@@ -22,7 +22,7 @@ import tollgate.cli
 _LOOK_EVERY_S = 0.01
 
 _COMMANDS = tuple(f"tollgate.cli.{path.stem}" for path in sorted(Path(tollgate.cli.__file__).parent.glob("*.py")))
-_PROGRAM = (*_COMMANDS, "tollgate.sandbox", "tollgate.store.sqlite", "tollgate.store.postgres")
+_PROGRAM = (*_COMMANDS, "tollgate.sandbox", "tollgate.wire.names", "tollgate.store.sqlite", "tollgate.store.postgres")
 _MIGRATING = ("alembic.migration", "alembic.operations", "alembic.script")
 """Most servers of the tests have a new store."""
 

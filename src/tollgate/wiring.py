@@ -106,7 +106,9 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     script = serving.SCRIPT
     app = msgspec.structs.replace(app, script=checkout.Script(script.version, script.integrity, script.body))
     database, clock = app.database, app.clock
-    if not settings.is_live:
+    if settings.is_live:
+        wires.load()
+    else:
         await make_greeting(database, app.keyring, settings.base_url, clock)
         await opening.put_setting(database, BASE_URL, settings.base_url)
     await app.merchants.refresh(database)

@@ -3,16 +3,19 @@
 What an answer means is not decided here.
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import ssl
 from collections.abc import Callable
-from typing import Protocol
-
-import aiohttp
+from typing import TYPE_CHECKING, Protocol
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.exchange import WireReply, WireRequest
+
+if TYPE_CHECKING:
+    import aiohttp
 
 _log = logging.getLogger("tollgate.wire")
 _UNAUTHORIZED = frozenset({401, 403})
@@ -65,6 +68,9 @@ class HttpWire:
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         if not self._is_open:
             raise Forbidden
+        # See `Wires.load`.
+        import aiohttp
+
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(timeout_s, LIMITS.acquirer_connect_timeout_s))
         headers = {"Content-Type": request.content_type, "Idempotency-Key": request.key, **request.headers}
         session = self._session

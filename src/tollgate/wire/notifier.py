@@ -3,6 +3,8 @@
 The guard checks an address where the connection is made. Redirects are not followed, and cookies not kept.
 """
 
+from __future__ import annotations
+
 import asyncio
 import math
 import os
@@ -10,18 +12,22 @@ import socket
 import ssl
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import aiohttp
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.wire.acquirer import Forbidden, Silent, Unsent
 from tollgate.wire.guard import UNREADABLE, ClosedAddress, Guard
-from tollgate.wire.names import CheckedNames, LookUp, SystemNames
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from tollgate.wire.names import LookUp, SystemNames
 
 _HEADERS = {"User-Agent": "Tollgate", "Accept": "*/*", "Accept-Encoding": "identity"}
-_BROKEN = (aiohttp.ClientError, OSError, asyncio.IncompleteReadError)
+_BROKEN = (OSError, asyncio.IncompleteReadError)
+"""The faults of a lost connection that aiohttp does not put into its own words."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):
@@ -73,6 +79,9 @@ class HttpNotifier:
         return None
 
     async def send(self, outgoing: Outgoing, timeout_s: float) -> Received:
+        # See `Wires.load`.
+        import aiohttp
+
         address = self._guard.read_address(outgoing.url)
         session = self._session or self._open_session()
         # Looking up the name counts too: without a connection nothing was sent.
@@ -102,7 +111,7 @@ class HttpNotifier:
             raise Silent(f"no answer within {timeout_s:g} s") from None
         except aiohttp.ClientResponseError:
             raise Silent("the answer is not HTTP") from None
-        except _BROKEN as fault:
+        except (aiohttp.ClientError, *_BROKEN) as fault:
             if reused:
                 return await self.send(outgoing, timeout_s)
             raise Silent(_render_reason(fault) or "connection closed without an answer") from None
@@ -116,6 +125,10 @@ class HttpNotifier:
             self._session = None
 
     def _open_session(self) -> aiohttp.ClientSession:
+        import aiohttp
+
+        from tollgate.wire.names import CheckedNames, SystemNames
+
         tls = _make_tls(self._ca_file) if self._ca_file else True
         self._names = SystemNames()
         connector = aiohttp.TCPConnector(
@@ -158,13 +171,15 @@ async def _read_part(reply: aiohttp.ClientResponse) -> bytes:
 
     The head has the status already, so a body that breaks off or never ends changes nothing.
     """
+    import aiohttp
+
     part, left = b"", LIMITS.receiver_reply_bytes_max
     try:
         while left > 0 and not reply.content.at_eof():
             block = await reply.content.read(left)
             left -= len(block)
             part += block[: LIMITS.receiver_reply_kept_bytes_max - len(part)]
-    except _BROKEN:
+    except (aiohttp.ClientError, *_BROKEN):
         reply.close()
     return part
 

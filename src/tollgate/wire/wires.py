@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
+from importlib import import_module
 
 from tollgate.catalog.connectors import ConnectorName
 from tollgate.config import Settings
@@ -35,6 +36,14 @@ class Wires:
         self._roll = roll
         guard = Guard(is_live=settings.is_live, ports=settings.outbound_port_numbers)
         self.notifier = HttpNotifier(guard, ca_file=settings.outbound_ca)
+
+    def load(self) -> None:
+        """Loads what sends over HTTP, so that no payment of a live host waits for it or finds a broken disk.
+
+        Other hosts, most of which send nothing, load it with their first message: it reads the certificates of all
+        authorities, and takes an eighth of the time of a start.
+        """
+        import_module("tollgate.wire.names")
 
     def find(self, address: str, account: AcquirerAccount | None = None, /) -> Wire:
         if account is not None and account.connector is ConnectorName.ISO8583:
