@@ -12,11 +12,11 @@ import msgspec
 #   export function, export async function, export class, export const, export let
 # All modules of a script share one function scope, so each of its module-level names is declared once, and each in a
 # declaration of its own or by taking an object or a list apart without renaming.
-_IMPORT = re.compile(r'^import \{ (\w+(?:, \w+)*) \} from "(\.\.?/[\w./]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) (\w+))", re.MULTILINE)
+# All scripts are read when a host starts. A pattern that begins with a line break is tried at line breaks only.
+_IMPORT = re.compile(r'\nimport \{ (\w+(?:, \w+)*) \} from "(\.\.?/[\w./]+\.js)";(?=\n)')
+_EXPORT = re.compile(r"\nexport (?=(?:async function|function|class|const|let) (\w+))")
 _NAMES = r"(\w+\b(?!,)|[{\[] ?\w+(?:, \w+)* ?[}\]])"
-_DECLARED = re.compile(rf"^(?:async function|function|class|const|let) {_NAMES}", re.MULTILINE)
-# All scripts are searched when a host starts. A pattern that begins with a line break is tried at few places.
+_DECLARED = re.compile(rf"\n(?:async function|function|class|const|let) {_NAMES}")
 _OTHER_FORM = re.compile(rf"\n(?:\s*(?:import|export)\b.*|.*\bimport\(.*|var .*|(?:const|let) (?!{_NAMES}).*)")
 _JSDOC = re.compile(r"/\*\*.*?\*/", re.DOTALL)
 
@@ -36,19 +36,19 @@ class Module(msgspec.Struct, frozen=True):
 
 
 def read_module(path: Path) -> Module:
-    text = _JSDOC.sub("", path.read_text("utf-8"))
+    text = "\n" + _JSDOC.sub("", path.read_text("utf-8"))
     imports = tuple(
         (Path(os.path.normpath(path.parent / found[2])), frozenset(found[1].split(", ")))
         for found in _IMPORT.finditer(text)
     )
     exports = frozenset(found[1] for found in _EXPORT.finditer(text))
-    bare = _EXPORT.sub("", _IMPORT.sub("", text))
-    if other := _OTHER_FORM.search(f"\n{bare}"):
+    bare = _EXPORT.sub("\n", _IMPORT.sub("", text))
+    if other := _OTHER_FORM.search(bare):
         raise ModuleError(f"{path.name} cannot be joined because of this line: {other[0].strip()}")
     names = tuple(name for found in _DECLARED.finditer(bare) for name in re.findall(r"\w+", found[1]))
     lines = (line.strip() for line in bare.splitlines())
     code = "\n".join(line for line in lines if line and not line.startswith("//"))
-    return Module(path.resolve(), imports, exports, names, code)
+    return Module(path, imports, exports, names, code)
 
 
 def list_modules(entries: Iterable[Path]) -> list[Module]:
