@@ -17,7 +17,7 @@ from tollgate.catalog.examples import get_example
 from tollgate.catalog.return_reasons import RETURN_REASONS
 from tollgate.catalog.test_cards import TEST_CARDS
 from tollgate.connectors.acquiring import FORCED_CODE
-from tollgate.docs import markdown, site, texts
+from tollgate.docs import headings, site, texts
 from tollgate.operations.app import App
 from tollgate.values import Result
 from tollgate.web.request import Access, Reply, Request, Routes
@@ -82,7 +82,7 @@ def _render_code(code: str, *, is_live: bool) -> site.Page:
         title=f"{code} {result.description}",
         path=f"{texts.CODES}/{code}",
         is_live=is_live,
-        headings=[markdown.Heading(2, text, markdown.make_anchor(text)) for text in sections],
+        headings=[headings.Heading(2, text, headings.make_anchor(text)) for text in sections],
         before=_make_link(_BEFORE.get(code)),
         after=_make_link(_AFTER.get(code)),
         result=result,

@@ -12,7 +12,7 @@ import orjson
 
 from tollgate.catalog.endpoints import ENDPOINTS, Endpoint, list_endpoints
 from tollgate.catalog.examples import BASE, EXAMPLES, Example, get_example, list_steps
-from tollgate.docs import calls, endpoint_facts, markdown, openapi, site, snippets
+from tollgate.docs import calls, endpoint_facts, headings, openapi, site, snippets
 from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, Routes
 
@@ -120,8 +120,8 @@ def _render_endpoint(key: str, base_url: str, *, is_live: bool) -> site.Page:
     )
 
 
-def _make_headings(titles: Iterable[str]) -> list[markdown.Heading]:
-    return [markdown.Heading(2, title, markdown.make_anchor(title)) for title in titles]
+def _make_headings(titles: Iterable[str]) -> list[headings.Heading]:
+    return [headings.Heading(2, title, headings.make_anchor(title)) for title in titles]
 
 
 # ---- examples ----

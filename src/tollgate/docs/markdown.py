@@ -1,4 +1,7 @@
-"""Renders Markdown as HTML for pages with a strict policy, and finds headings and rows. Texts are read in `texts`."""
+"""Renders Markdown as HTML for pages with a strict policy, and finds headings and rows. Texts are read in `texts`.
+
+It is imported where a text is rendered, because no text is rendered at the start of a host.
+"""
 
 import re
 from collections import Counter
@@ -10,48 +13,15 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.token import Token
 
+from tollgate.docs.headings import Heading, Rendered, Row, make_anchor
+
 _COMMENT = re.compile(r"\A<!--.*?-->\n", re.DOTALL)
 """Generated texts begin with one."""
-_NO_WORD = re.compile(r"[^\w\- ]")
 _SPACES = re.compile(r"\s+")
-_LISTED_LEVELS = (2, 3)
 _NOTES = ("note", "meaning", "means", "says", "when", "effect", "name")
 """The titles of columns that describe a row, best first."""
 _TERMS = "word"
 """The title of a first column whose rows have anchors although it holds no code."""
-
-
-class Heading(msgspec.Struct, frozen=True):
-    level: int
-    text: str
-    anchor: str
-    words: str = ""
-    """The first paragraph below it as plain text."""
-
-
-class Row(msgspec.Struct, frozen=True):
-    """A row of a table that a link can lead to."""
-
-    anchor: str
-    key: str
-    """Its first cell."""
-    note: str
-
-
-class Rendered(msgspec.Struct, frozen=True):
-    html: str
-    headings: tuple[Heading, ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def lead(self) -> str:
-        """The first paragraph as plain text, which says what the page is about."""
-        return self.headings[0].words
-
-    @property
-    def listed(self) -> tuple[Heading, ...]:
-        """The headings that the list of a page's sections shows."""
-        return tuple(heading for heading in self.headings if heading.level in _LISTED_LEVELS)
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -66,11 +36,6 @@ class Places(msgspec.Struct, frozen=True):
 
 
 _reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-
-
-def make_anchor(text: str) -> str:
-    """Makes the anchor of a heading as GitHub does, because links between the texts use that."""
-    return _NO_WORD.sub("", text.lower()).replace(" ", "-")
 
 
 def render(text: str, places: Places) -> Rendered:

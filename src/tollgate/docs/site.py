@@ -16,7 +16,8 @@ from markupsafe import Markup
 
 from tollgate.catalog import codes, results
 from tollgate.catalog.endpoints import list_endpoints
-from tollgate.docs import markdown, search_name, texts
+from tollgate.docs import search_name, texts
+from tollgate.docs.headings import Heading
 from tollgate.values import NotFound
 from tollgate.web.pages import packing, rendering, showing
 from tollgate.web.request import Reply, Request
@@ -24,6 +25,8 @@ from tollgate.web.request import Reply, Request
 
 def _show_inline(text: str) -> Markup:
     # Markdown escapes what is not its own.
+    from tollgate.docs import markdown
+
     return Markup(markdown.render_inline(text, partial(texts.find_page, "")))
 
 
@@ -55,7 +58,7 @@ def render_page(
     title: str,
     path: str,
     is_live: bool,
-    headings: Sequence[markdown.Heading] = (),
+    headings: Sequence[Heading] = (),
     before: Link | None = None,
     after: Link | None = None,
     status: int = 200,

@@ -14,7 +14,7 @@ import msgspec
 
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.results import RESULTS
-from tollgate.docs import markdown
+from tollgate.docs.headings import Rendered
 
 DOCS = "/docs"
 CODES = f"{DOCS}/codes"
@@ -98,7 +98,7 @@ class Text(msgspec.Struct, frozen=True):
     name: str
     path: str
     title: str
-    rendered: markdown.Rendered
+    rendered: Rendered
 
     @property
     def summary(self) -> str:
@@ -117,6 +117,8 @@ BY_PATH: Mapping[str, str] = {get_path(name): name for name in FILES}
 @cache
 def read_text(name: str) -> Text:
     """Renders a text when its page is first asked for; the texts of a release do not change."""
+    from tollgate.docs import markdown
+
     places = markdown.Places(partial(lead_to, name), partial(find_page, name), partial(measure, name))
     rendered = markdown.render((ROOT / name).read_text("utf-8"), places)
     return Text(name, get_path(name), rendered.headings[0].text, rendered)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from tollgate.docs import markdown
+from tollgate.docs.headings import Rendered
 
 PAGES = {"000.100.110": "/docs/codes/000.100.110"}
 PLACES = markdown.Places(lambda target: f"/led/{target}", PAGES.get, lambda _target: (640, 480))
 
 
-def render(text: str) -> markdown.Rendered:
+def render(text: str) -> Rendered:
     return markdown.render(f"# Title\n\nThe lead.\n\n{text}", PLACES)
 
 
