@@ -20,7 +20,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
-from tollgate.store.schema import WHOLE, merchants
+from tollgate.store.schema import TEXT, WHOLE, merchants
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, Money, make_timed_id
 
@@ -53,10 +53,11 @@ def bind(prefix: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
 
 IDS_MAX = 200
 """Ids of one statement."""
+_IDS = [sa.bindparam(f"id_{place}", type_=TEXT) for place in range(IDS_MAX)]
 
 
 def is_among_ids(column: sa.Column[str]) -> sa.ColumnElement[bool]:
-    return column.in_([sa.bindparam(f"id_{place}", type_=column.type) for place in range(IDS_MAX)])
+    return column.in_(_IDS)
 
 
 def spread_ids(ids: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
