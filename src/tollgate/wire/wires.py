@@ -22,6 +22,9 @@ _log = logging.getLogger("tollgate.wire")
 
 _now = SystemClock().wall
 
+_SENDERS = ("tollgate.wire.names", "encodings.idna")
+"""The modules that load the HTTP client, and the encoding of host names, which Python loads when it looks one up."""
+
 
 class Wires:
     """One wire per configured address, opened when it is first needed; and a notifier to all other addresses."""
@@ -43,7 +46,8 @@ class Wires:
         Other hosts, most of which send nothing, load it with their first message: it reads the certificates of all
         authorities, and takes an eighth of the time of a start.
         """
-        import_module("tollgate.wire.names")
+        for name in _SENDERS:
+            import_module(name)
 
     def find(self, address: str, account: AcquirerAccount | None = None, /) -> Wire:
         if account is not None and account.connector is ConnectorName.ISO8583:
