@@ -1,4 +1,4 @@
-"""What pages show of a rendered text: its headings and the rows to which links lead. Rendering is not done here."""
+"""Headings and rows of a rendered text, to which links lead. Rendering is not done here."""
 
 import re
 
