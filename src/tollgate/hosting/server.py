@@ -60,6 +60,9 @@ class WorkerProcesses:
             self._replace_dead()
             if self._quick_deaths > _QUICK_DEATHS_MAX:
                 self._stopping.set()
+        # The system takes connections for as long as any process has the socket open, and nobody would answer them.
+        for _, listening in self._sockets:
+            listening.close()
         for member in self._members:
             member.terminate()
         for member in self._members:
