@@ -25,8 +25,8 @@ ORDER = {
 """The order has fifteen fields, as a shop sends, together with the entity and the merchant's own reference."""
 
 
-_USER_AT = 11
-"""User and system time stand here among the fields after the name."""
+_CPU_CLOCK = 2
+"""The clock of the processor time of a process has the number that `clock_getcpuclockid` makes of its id and this."""
 
 
 @dataclass
@@ -76,11 +76,7 @@ class Subject:
 
     def read_cpu_s(self) -> float:
         """Returns the seconds that all its threads have spent so far, in and out of the kernel."""
-        ticks = 0
-        for proc in self._list_procs():
-            after_name = (proc / "stat").read_text().rpartition(")")[2].split()
-            ticks += sum(map(int, after_name[_USER_AT : _USER_AT + 2]))
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return sum(time.clock_gettime(~int(proc.name) << 3 | _CPU_CLOCK) for proc in self._list_procs())
 
     @contextmanager
     def pause(self) -> Iterator[None]:
