@@ -1,4 +1,4 @@
-"""Requests whose answers matter, over connections that stay open. Written out before the clock starts; knows no refund.
+"""Requests whose answers matter, over connections that stay open. Written before the clock starts; knows no payment.
 
 wrk repeats one request for a while; here every request is another one, and there are exactly so many of them.
 """

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import timeit
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,16 +19,24 @@ def describe_commit() -> str:
     return f"{commit}, with changes not committed" if changed else commit
 
 
-def describe_machine() -> list[str]:
+@dataclass(frozen=True)
+class Machine:
+    kind: str
+    interpreter: str
+    load: str
+    taken: str
+
+
+def describe_machine() -> Machine:
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     # Builds of one version differ by a third or more and do not say so; a small loop shows it.
     loop_us = min(timeit.repeat("sum(n for n in range(1000))", number=500, repeat=9)) / 500 * 1e6
-    return [
+    return Machine(
         f"{os.cpu_count()} cores ({platform.machine()}), {memory_gb:.0f} GiB, {platform.system()} {platform.release()}",
         f"Python {platform.python_version()}, of a build that adds up a thousand numbers in {loop_us:.0f} µs",
         f"load average {os.getloadavg()[0]:.1f} before the first measurement",
-        f"taken {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-    ]
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    )
 
 
 def _run_git(*arguments: str) -> str:

@@ -5,16 +5,18 @@ Rounds are interleaved: whatever else the machine does hits server and limit ali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from tools.bench.machine import Machine
+from tools.bench.memory import MemoryResult, measure_memory
 from tools.bench.office import OfficeResult, measure_office
+from tools.bench.operation_costs import OperationsResult, measure_operations
 from tools.bench.pages import PageResult, measure_pages
 from tools.bench.plan import Part, Plan, Side
-from tools.bench.refunds import RefundResult, measure_refunds
 from tools.bench.rival import run_rival
 from tools.bench.rules import RulesResult, measure_rules
 from tools.bench.stocked import Pair, open_pair
@@ -26,9 +28,9 @@ CONNECTIONS = (1, 16, 64)
 JUDGED_AT = 64
 """The number of connections at which the limit is to be reached."""
 RIVAL_CONNECTIONS = (1, 64)
-STOCKED_PARTS = {Part.REFUNDS, Part.PAGES, Part.OFFICE, Part.GROWTH}
+STOCKED_PARTS = {Part.OPERATIONS, Part.PAGES, Part.OFFICE, Part.GROWTH}
 WARM_UP_S = 2
-STARTS = 3
+STARTS = 6
 
 
 @dataclass
@@ -56,11 +58,12 @@ class SideResult:
     limits: dict[str, list[float]] = field(default_factory=dict)
     few: list[float] = field(default_factory=list)
     many: list[float] = field(default_factory=list)
-    refunds: RefundResult | None = None
+    operations: OperationsResult | None = None
     pages: PageResult | None = None
     webhooks: WebhookResult | None = None
     office: OfficeResult | None = None
     rules: RulesResult | None = None
+    memory: MemoryResult | None = None
 
     @property
     def limit_name(self) -> str:
@@ -76,6 +79,10 @@ class SideResult:
         best = max(load.per_second for load in server.loads[connections])
         return best / max(rate for rates in self.limits.values() for rate in rates)
 
+    def worse_share(self, server: ServerResult, connections: int) -> float:
+        """The lower of the median and the undisturbed share."""
+        return min(median(self.limit_shares(server, connections)), self.undisturbed_share(server, connections))
+
     @property
     def growth_shares(self) -> list[float]:
         return [many / few for few, many in zip(self.few, self.many, strict=True)]
@@ -83,6 +90,18 @@ class SideResult:
     @property
     def undisturbed_growth_share(self) -> float:
         return max(self.many) / max(self.few)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All that one run measured."""
+
+    plan: Plan
+    commit: str
+    machine: Machine
+    sides: Sequence[SideResult]
+    rival_name: str
+    rival: Mapping[int, Sequence[Load]]
 
 
 def measure_side(side: Side, folder: Path, plan: Plan, tell: Callable[[str], None]) -> SideResult:
@@ -96,6 +115,8 @@ def measure_side(side: Side, folder: Path, plan: Plan, tell: Callable[[str], Non
         result.webhooks = measure_webhooks(side, folder, plan, tell)
     if Part.RULES in plan.parts:
         result.rules = measure_rules(side, folder, plan, tell)
+    if Part.MEMORY in plan.parts and side.is_embedded:
+        result.memory = measure_memory(side, folder, plan, tell)
     return result
 
 
@@ -160,8 +181,8 @@ def measure_stocked(side: Side, folder: Path, plan: Plan, result: SideResult, te
     """Growth comes last, because it stores tens of thousands of payments, also beside the few."""
     with ExitStack() as stack:
         pair = open_pair(side, folder, plan, stack, tell)
-        if Part.REFUNDS in plan.parts:
-            result.refunds = measure_refunds(side, pair, plan, tell)
+        if Part.OPERATIONS in plan.parts:
+            result.operations = measure_operations(side, pair, plan, tell)
         if Part.PAGES in plan.parts:
             result.pages = measure_pages(side.name, pair[1], plan, tell)
         if Part.OFFICE in plan.parts:

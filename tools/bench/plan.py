@@ -15,12 +15,13 @@ class Part(StrEnum):
     """Each part can be run alone; they run in this order."""
 
     RATES = "rates"
-    REFUNDS = "refunds"
+    OPERATIONS = "operations"
     PAGES = "pages"
     OFFICE = "office"
     GROWTH = "growth"
     WEBHOOKS = "webhooks"
     RULES = "rules"
+    MEMORY = "memory"
     RIVAL = "rival"
 
 
@@ -31,12 +32,18 @@ class Plan:
     """The duration of each single measurement."""
     stored_few: int
     stored_many: int
-    refunds: int
-    """The refunds of each case on each server; the small store has to hold so many payments and some more."""
+    passes: int
+    """Each operation is measured in so many passes."""
+    operations: int
+    """So many of each on each server in a pass; the small store has to hold those of all passes and some more."""
     far_page: int
     page_rounds: int
     neighbour_payments: int
     """The payments whose events a healthy endpoint hears of beside broken ones."""
+    memory_payments: int
+    """The payments after which the memory of a server is read last."""
+    memory_s: int
+    """The time after which it is read last in any case."""
     parts: frozenset[Part] = frozenset(Part)
 
 
@@ -48,6 +55,11 @@ class Side(Protocol):
 
     @property
     def version(self) -> str: ...
+
+    @property
+    def is_embedded(self) -> bool:
+        """Tells whether the database works in the process of the server and in its memory."""
+        ...
 
     @property
     def process_counts(self) -> Sequence[int]:

@@ -41,6 +41,7 @@ _NOW = "(extract(epoch from clock_timestamp()) * 1000000)::int8"
 
 class PostgresSide:
     name = "PostgreSQL"
+    is_embedded = False
 
     def __init__(self, cluster: PostgresCluster) -> None:
         self._cluster = cluster

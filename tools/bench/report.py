@@ -1,29 +1,23 @@
-"""The figures as tables for docs/benchmarks.md, and the bounds they are held against. Measures nothing."""
+"""The figures as tables for docs/benchmarks.md. Measures and judges nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median, quantiles
 
-from tools.bench.measuring import CONNECTIONS, JUDGED_AT, ServerResult, SideResult, median_rate
+from tools.bench.bounds import list_bounds
+from tools.bench.measuring import CONNECTIONS, JUDGED_AT, Figures, ServerResult, SideResult, median_rate
+from tools.bench.memory import CONNECTIONS as MEMORY_CONNECTIONS
+from tools.bench.memory import SETTLED_AT, TENTHS
 from tools.bench.office import EXPORTED_FEW, EXPORTED_MANY
+from tools.bench.operation_costs import OperationsResult, is_compared
+from tools.bench.operations import Operation
 from tools.bench.pages import FAR, FIRST, PAGE_SIZE, SECOND
-from tools.bench.plan import Part, Plan
-from tools.bench.refunds import CASES, Case, RefundResult
+from tools.bench.plan import Part
 from tools.bench.rules import RULES, SHOPPERS
 from tools.bench.webhooks import ENDPOINTS, RATE
-from tools.bench.wrk import Load
 
-LIMIT_FLOOR = 0.6
-GROWTH_FLOOR = 0.9
-REFUND_CEILING = 1.2
-WEBHOOK_FLOOR = 0.85
-WEBHOOK_DELAY_CEILING_S = 2.0
-NEIGHBOUR_CEILING = 1.1
-OFFICE_CEILING = 2.0
-RULES_CEILING = 1.15
-EXPORT_CEILING_MB = 16.0
+_SHOWN_TENTHS = (1, SETTLED_AT, 5)
 
 _TOP = """# Benchmarks
 
@@ -37,7 +31,7 @@ _RATES = """## Payments per second
 `tollgate serve` runs with its defaults and logs to a file; on PostgreSQL also with `--workers` for each core. wrk
 posts debits of fifteen fields over loopback, each with its own reference. Every payment is checked, sealed, written
 durably, sent to the simulated acquirer, completed durably with its event and its ledger entries, and answered.
-Afterwards all are counted in the database. The floor applies to the default, one process.
+Afterwards all are counted in the database.
 """
 _LIMITS = """The limit is the same two durable commits of the same rows, copied from a payment of the server, into the
 same tables and indexes, one payment at a time, with no work but the database's: pgbench with two prepared statements
@@ -48,13 +42,14 @@ _GROWTH = f"""## With payments stored
 
 Payments per second at {JUDGED_AT} connections; both servers run at once and take turns.
 """
-_REFUNDS = """## A refund with payments stored
+_OPERATIONS = """## What each operation costs with payments stored
 
-Milliseconds for one refund of the whole amount, over HTTP with one process: the time of a round from the first request
-to the last answer, divided by its refunds, so at several connections it is the time between two answers. Both servers
-run at once and take short turns. New payments are made before the clock starts; stored ones come from the whole store.
-Every refund is looked up, decided, reserved and written durably, sent to the simulated acquirer, completed durably with
-its event, its balances and its ledger entries, and answered. Afterwards all are counted.
+Each operation over HTTP with one process: the processor time of the server for one of them, in all its processes and
+threads and with all it does behind the answer, beyond what it takes at rest. Then the time of a turn from the first
+request to the last answer, divided by its operations, so at several connections it is the time between two answers.
+Both servers take short turns, and each is stopped in the turns of the other. What an operation is done to is made
+before, or comes from the whole store. "To a payment" is the processor time as a multiple of a payment's, on both
+servers. The growth of a page has no bound, because the first page also counts the pages, up to its limit.
 """
 _PAGES = f"""## A page far into a report
 
@@ -90,71 +85,14 @@ A public mock of a payment API, started anew for every measurement, creates char
 everything in memory and writes all of it to a file with every change, without waiting for the disk. So it slows down
 as charges add up, and these are its first seconds. The last columns compare Tollgate's payments with it.
 """
+_MEMORY = f"""## Memory while payments are made
+
+One process on SQLite makes payments at {MEMORY_CONNECTIONS} connections. The table shows its proportional share
+of memory after each part of them. It must not grow once its caches are full, after {100 * SETTLED_AT // TENTHS} %.
+Afterwards all payments are counted in the database, with those that were under way when wrk ended one of its runs.
+"""
 _BOUNDS = """## Bounds
 """
-
-
-@dataclass(frozen=True)
-class Bound:
-    text: str
-    limit: float
-    measured: float
-    is_ceiling: bool = False
-
-    @property
-    def is_kept(self) -> bool:
-        return self.measured <= self.limit if self.is_ceiling else self.measured >= self.limit
-
-    @property
-    def words(self) -> str:
-        return f"{'at most' if self.is_ceiling else 'at least'} {self.limit:.2f}"
-
-
-@dataclass(frozen=True)
-class Figures:
-    plan: Plan
-    commit: str
-    machine: Sequence[str]
-    sides: Sequence[SideResult]
-    rival_name: str
-    rival: Mapping[int, Sequence[Load]]
-
-
-def list_bounds(figures: Figures) -> list[Bound]:
-    """Lists the bounds of what was measured, each against the worse of two ratios."""
-    bounds, many, parts = [], f"{figures.plan.stored_many:,}", figures.plan.parts
-    for side in figures.sides:
-        if Part.RATES in parts:
-            default = side.servers[0]
-            share = min(median(side.limit_shares(default, JUDGED_AT)), side.undisturbed_share(default, JUDGED_AT))
-            bounds.append(Bound(f"{side.name}: share of the limit at {JUDGED_AT} connections", LIMIT_FLOOR, share))
-        if Part.GROWTH in parts:
-            kept = min(median(side.growth_shares), side.undisturbed_growth_share)
-            bounds.append(Bound(f"{side.name}: speed kept with {many} payments stored", GROWTH_FLOOR, kept))
-        if side.webhooks:
-            heard = side.webhooks
-            share = min(median(heard.shares), heard.undisturbed_share)
-            bounds.append(Bound(f"{side.name}: speed kept with one endpoint", WEBHOOK_FLOOR, share))
-            text = f"{side.name}: seconds until {ENDPOINTS} endpoints have heard of an event"
-            bounds.append(Bound(text, WEBHOOK_DELAY_CEILING_S, max(heard.delays_s), is_ceiling=True))
-            grown = max(median(heard.growths), heard.undisturbed_growth)
-            text = f"{side.name}: growth of a healthy endpoint's p99 beside broken ones"
-            bounds.append(Bound(text, NEIGHBOUR_CEILING, grown, is_ceiling=True))
-        if side.rules:
-            cost = max(median(side.rules.costs), side.rules.undisturbed_cost)
-            text = f"{side.name}: time of a payment with {RULES} active rules to one without"
-            bounds.append(Bound(text, RULES_CEILING, cost, is_ceiling=True))
-        if side.office:
-            for name, times in side.office.times.items():
-                text = f"{side.name}: growth of the p95 of {name} with {many} stored"
-                bounds.append(Bound(text, OFFICE_CEILING, times.growth, is_ceiling=True))
-            text = f"{side.name}: MiB that a long export needs beyond a short one"
-            bounds.append(Bound(text, EXPORT_CEILING_MB, side.office.many_mb - side.office.few_mb, is_ceiling=True))
-        for case, costs in side.refunds.costs.items() if side.refunds else ():
-            text = f"{side.name}: growth of a refund of {case.of} with {many} stored, at {_count_lines(case)}"
-            grown = max(costs.growth, costs.undisturbed_growth)
-            bounds.append(Bound(text, REFUND_CEILING, grown, is_ceiling=True))
-    return bounds
 
 
 def render(figures: Figures) -> str:
@@ -166,7 +104,8 @@ def _render_top(figures: Figures) -> Iterator[str]:
     plan = figures.plan
     yield _TOP
     yield f"- commit {figures.commit}"
-    yield from (f"- {fact}" for fact in figures.machine)
+    machine = figures.machine
+    yield from (f"- {fact}" for fact in (machine.kind, machine.interpreter, machine.load, f"taken {machine.taken}"))
     yield f"- {', '.join(side.version for side in figures.sides)}"
     yield f"- {plan.rounds} rounds, {plan.seconds} s for each measurement"
 
@@ -218,36 +157,33 @@ def _render_growth(figures: Figures) -> Iterator[str]:
         yield _row(side.name, few, many, *ratios)
 
 
-def _render_refunds(figures: Figures) -> Iterator[str]:
-    plan = figures.plan
-    yield _REFUNDS
-    stored = f"ms, {plan.stored_few:,} stored", f"ms, {plan.stored_many:,} stored"
+def _render_operations(figures: Figures) -> Iterator[str]:
+    stored = f"{figures.plan.stored_few:,} stored", f"{figures.plan.stored_many:,} stored"
+    yield _OPERATIONS
     yield from _head(
-        "database", "refund of", "connections", "a turn", *stored, "ratio", "rounds", "undisturbed", "CPU µs each"
+        *("database", "operation", "connections", *(f"CPU µs, {each}" for each in stored), "growth", "passes"),
+        *("to a payment", "passes", *(f"ms, {each}" for each in stored), "growth", "turns", "undisturbed"),
     )
-    measured = [(side.name, side.refunds) for side in figures.sides if side.refunds]
-    for name, refunds in measured:
-        for case in CASES:
-            yield _render_refund(name, refunds, case)
+    measured = [(side.name, side.operations) for side in figures.sides if side.operations]
+    for name, operations in measured:
+        for operation in operations.rows:
+            yield _render_operation(name, operations, operation)
     yield ""
-    for name, refunds in measured:
-        grown = f"the small store grew to {refunds.few_at_end:,} transactions while it was measured"
-        yield f"- {name}: {refunds.refunds:,} refunds on each server; {grown}"
+    for name, operations in measured:
+        grown = f"the small store grew to {operations.few_at_end:,} transactions while it was measured"
+        yield f"- {name}: {operations.payments:,} payments and follow-ups on each server, all counted; {grown}"
 
 
-def _render_refund(name: str, refunds: RefundResult, case: Case) -> str:
-    costs, (few_us, many_us) = refunds.costs[case], refunds.cpu_us[case]
+def _render_operation(name: str, measured: OperationsResult, operation: Operation) -> str:
+    row = measured.rows[operation]
+    ratios = measured.list_ratios(operation) if is_compared(operation) else []
     return _row(
-        name,
-        case.of,
-        case.connections,
-        case.each,
-        f"{median(costs.few):.2f}",
-        f"{median(costs.many):.2f}",
-        f"{costs.growth:.2f}",
-        _span(costs.growths),
-        f"{costs.undisturbed_growth:.2f}",
-        f"{few_us:,.0f} and {many_us:,.0f}",
+        *(name, operation.name, operation.connections),
+        *(f"{median(costs):,.0f}" for costs in (row.cpu_us.few, row.cpu_us.many)),
+        *(f"{row.cpu_us.growth:.2f}", _span(row.cpu_us.growths)),
+        *((f"{median(ratios):.2f}", _span(ratios)) if ratios else ("", "")),
+        *(f"{median(costs):.2f}" for costs in (row.ms.few, row.ms.many)),
+        *(f"{row.ms.growth:.2f}", _span(row.ms.growths), f"{row.ms.undisturbed_growth:.2f}"),
     )
 
 
@@ -321,6 +257,22 @@ def _render_needs(figures: Figures) -> Iterator[str]:
             yield _row(side.name, server.processes, *starts, *memory, f"{server.payments:,}")
 
 
+def _render_memory(figures: Figures) -> Iterator[str]:
+    yield _MEMORY
+    titles = (f"MiB after {100 * tenth // TENTHS} %" for tenth in _SHOWN_TENTHS)
+    yield from _head(
+        "database", "payments answered", "counted", *titles, "MiB at the end", "to that when caches are full"
+    )
+    for side in figures.sides:
+        if side.memory:
+            kept = side.memory
+            parts = (f"{kept.read_mb[tenth]:.0f}" if tenth in kept.read_mb else "" for tenth in _SHOWN_TENTHS)
+            yield _row(
+                *(side.name, f"{kept.answered:,} of {kept.planned:,}", f"{kept.payments:,}"),
+                *(*parts, f"{kept.at_end_mb:.0f}", f"{kept.growth:.2f}"),
+            )
+
+
 def _render_rival(figures: Figures) -> Iterator[str]:
     yield f"## Beside {figures.rival_name}"
     yield _RIVAL
@@ -348,10 +300,6 @@ def _render_bounds(figures: Figures) -> Iterator[str]:
         yield _row(bound.text, bound.words, f"{bound.measured:.2f}", "kept" if bound.is_kept else "**broken**")
 
 
-def _count_lines(case: Case) -> str:
-    return f"{case.connections} connection{'s' if case.connections > 1 else ''}"
-
-
 def _span(shares: Sequence[float]) -> str:
     return f"{min(shares):.2f} to {max(shares):.2f}"
 
@@ -370,12 +318,13 @@ _SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = 
     (Part.RATES, _render_rates),
     (Part.RATES, _render_limits),
     (Part.GROWTH, _render_growth),
-    (Part.REFUNDS, _render_refunds),
+    (Part.OPERATIONS, _render_operations),
     (Part.PAGES, _render_pages),
     (Part.OFFICE, _render_office),
     (Part.WEBHOOKS, _render_webhooks),
     (Part.RULES, _render_rules),
     (Part.RATES, _render_needs),
+    (Part.MEMORY, _render_memory),
     (Part.RIVAL, _render_rival),
     (None, _render_bounds),
 )

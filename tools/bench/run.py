@@ -1,4 +1,4 @@
-"""`make bench`: payments beside the limit, refunds beside many payments, on both databases, into docs/benchmarks.md.
+"""`make bench`: payments beside the limit, and what each operation costs, on both databases, into docs/benchmarks.md.
 
 Fails when a bound is broken. All traffic stays on loopback, and whatever was started is stopped, also after a signal.
 """
@@ -18,12 +18,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
+from tools.bench.bounds import list_bounds
 from tools.bench.machine import ROOT, describe_commit, describe_machine
-from tools.bench.measuring import measure_rival, measure_side
+from tools.bench.measuring import Figures, measure_rival, measure_side
 from tools.bench.pages import PAGE_SIZE
 from tools.bench.plan import Part, Plan
 from tools.bench.postgres_side import PostgresSide
-from tools.bench.report import Figures, list_bounds, render
+from tools.bench.report import render
 from tools.bench.rival import name_rival
 from tools.bench.sqlite_side import SqliteSide
 
@@ -34,20 +35,26 @@ FULL = Plan(
     seconds=3,
     stored_few=1_000,
     stored_many=1_000_000,
-    refunds=896,
+    passes=3,
+    operations=320,
     far_page=10_000,
     page_rounds=15,
     neighbour_payments=1_000,
+    memory_payments=1_000_000,
+    memory_s=1_500,
 )
 QUICK = Plan(
     rounds=2,
     seconds=2,
     stored_few=1_000,
     stored_many=100_000,
-    refunds=192,
+    passes=2,
+    operations=128,
     far_page=500,
     page_rounds=5,
     neighbour_payments=400,
+    memory_payments=60_000,
+    memory_s=180,
 )
 
 REPORT = ROOT / "docs" / "benchmarks.md"
@@ -63,8 +70,10 @@ def measure(plan: Plan) -> Figures:
     with tempfile.TemporaryDirectory(prefix="tollgate-bench-") as name:
         folder = Path(name)
         sides = []
-        if plan.parts != {Part.RIVAL}:
+        if plan.parts - {Part.RIVAL}:
             sides.append(measure_side(SqliteSide(folder), folder / "sqlite", plan, tell))
+        # The memory is that of a server with SQLite.
+        if plan.parts - {Part.RIVAL, Part.MEMORY}:
             with PostgresCluster(fsync=True) as cluster:
                 sides.append(measure_side(PostgresSide(cluster), folder / "postgres", plan, tell))
     rival = measure_rival(plan, tell) if Part.RIVAL in plan.parts else {}

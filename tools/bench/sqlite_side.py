@@ -31,6 +31,7 @@ FILL_STEP = 50_000
 
 class SqliteSide:
     name = "SQLite"
+    is_embedded = True
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -19,6 +19,8 @@ from gateway import Client
 class Stocked:
     subject: Subject
     client: Client
+    filled: int
+    """The payments there before anything is measured."""
 
     @property
     def database(self) -> str:
@@ -35,7 +37,7 @@ Pair = tuple[Stocked, Stocked]
 
 @dataclass
 class Costs:
-    """The same work on both of a pair, in turns: what one piece of it cost in each round, in milliseconds."""
+    """The same work on both of a pair, in turns: what one piece of it cost in each round, in one unit."""
 
     few: list[float] = field(default_factory=list)
     many: list[float] = field(default_factory=list)
@@ -54,6 +56,10 @@ class Costs:
         """The best round beside the best: neighbours make both slower, never faster."""
         return min(self.many) / min(self.few)
 
+    @property
+    def worse_growth(self) -> float:
+        return max(self.growth, self.undisturbed_growth)
+
 
 def open_pair(side: Side, folder: Path, plan: Plan, stack: ExitStack, tell: Callable[[str], None]) -> Pair:
     """Both run until the stack is left."""
@@ -69,4 +75,4 @@ def _open(side: Side, folder: Path, count: int, stack: ExitStack) -> Stocked:
     subject.pay_once()
     specimen = side.read_specimen(subject.database)
     side.fill(subject.database, specimen, count, make_signer(specimen.payment, subject.folder / "keys.json"))
-    return Stocked(subject, subject.process.client())
+    return Stocked(subject, subject.process.client(), filled=count + 1)

@@ -26,7 +26,7 @@ RATE = 50
 """Payments a second, at which ten endpoints have to hear of each in time."""
 BROKEN = ("hanging", "failing", "resetting")
 _CALLERS = 16
-_HEARD_S = 1.5
+HEARD_S = 1.5
 """After this time every process knows a new endpoint."""
 _DRAIN_S = 300.0
 _HEX_DIGITS = 16
@@ -83,8 +83,9 @@ def _start(side: Side, folder: Path, stack: ExitStack) -> Subject:
     return subject
 
 
-def _add(subject: Subject, receiver: ReceiverProcess, *paths: str) -> None:
-    client = subject.process.client()
+def add_endpoints(subject: Subject, receiver: ReceiverProcess, *paths: str) -> list[str]:
+    """Returns the ids of the endpoints, once every process knows them."""
+    client, endpoint_ids = subject.process.client(), []
     for path in paths:
         # The receiver answers a test event in every case, and recognises it only in clear.
         terms = {"url": receiver.make_url(path), "scheme": "signed" if path.startswith(BROKEN) else "encrypted"}
@@ -92,14 +93,16 @@ def _add(subject: Subject, receiver: ReceiverProcess, *paths: str) -> None:
         tested = client.post(f"/v1/webhooks/{added.json['id']}/test", {})
         if tested.json["state"] != "active":
             raise RuntimeError(f"the endpoint was not activated: {tested.body.decode()}")
-    time.sleep(_HEARD_S)
+        endpoint_ids.append(str(added.json["id"]))
+    time.sleep(HEARD_S)
+    return endpoint_ids
 
 
 def _measure_share(side: Side, folder: Path, plan: Plan, result: WebhookResult, receiver: ReceiverProcess) -> None:
     """Both servers take turns, and what the one still has to deliver is delivered before the other's turn."""
     with ExitStack() as stack:
         unheard, heard = (_start(side, folder / name, stack) for name in ("unheard", "heard"))
-        _add(heard, receiver, "healthy/share")
+        add_endpoints(heard, receiver, "healthy/share")
         calls = [(subject.make_call(), rates) for subject, rates in ((unheard, result.unheard), (heard, result.heard))]
         for number in range(plan.rounds + 1):
             for call, rates in calls:
@@ -112,8 +115,12 @@ def _measure_share(side: Side, folder: Path, plan: Plan, result: WebhookResult, 
 
 def _drain(side: Side, subject: Subject, receiver: ReceiverProcess, path: str) -> None:
     """Waits until the events of all payments have arrived, and the test event besides."""
+    await_arrivals(receiver, path, side.count_completed(subject.database)[1] + 1)
+
+
+def await_arrivals(receiver: ReceiverProcess, path: str, count: int) -> None:
     given_up_at = time.monotonic() + _DRAIN_S
-    while len(receiver.read_arrivals(path)) < side.count_completed(subject.database)[1] + 1:
+    while len(receiver.read_arrivals(path)) < count:
         if time.monotonic() > given_up_at:
             raise RuntimeError("not all events were delivered")
         time.sleep(0.5)
@@ -123,7 +130,7 @@ def _measure_delays(side: Side, folder: Path, plan: Plan, result: WebhookResult,
     with ExitStack() as stack:
         subject = _start(side, folder / "ten", stack)
         paths = [f"healthy/{number}" for number in range(ENDPOINTS)]
-        _add(subject, receiver, *paths)
+        add_endpoints(subject, receiver, *paths)
         ids = _pay_steadily(subject.process.client(), RATE * plan.rounds * plan.seconds, RATE)
         for path in paths:
             _drain(side, subject, receiver, path)
@@ -134,8 +141,8 @@ def _measure_neighbours(side: Side, folder: Path, plan: Plan, result: WebhookRes
     """One healthy endpoint alone, and another beside three broken ones, in turns of the same payments."""
     with ExitStack() as stack:
         alone, beside = (_start(side, folder / name, stack) for name in ("alone", "beside"))
-        _add(alone, receiver, "healthy/alone")
-        _add(beside, receiver, "healthy/beside", *BROKEN)
+        add_endpoints(alone, receiver, "healthy/alone")
+        add_endpoints(beside, receiver, "healthy/beside", *BROKEN)
         turns = ((alone, "healthy/alone", result.alone_s), (beside, "healthy/beside", result.beside_s))
         for _ in range(plan.rounds):
             for subject, path, percentiles in turns:
