@@ -1,6 +1,7 @@
 """`make bench`: payments beside the limit, and what each operation costs, on both databases, into docs/benchmarks.md.
 
-Fails when a bound is broken. All traffic stays on loopback, and whatever was started is stopped, also after a signal.
+A whole run adds its row to docs/benchmarks-history.md. It fails when a bound is broken. All traffic stays on
+loopback, and whatever was started is stopped, also after a signal.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 from tools.bench.bounds import list_bounds
+from tools.bench.history import append_run
 from tools.bench.machine import ROOT, describe_commit, describe_machine
 from tools.bench.measuring import Figures, measure_rival, measure_side
 from tools.bench.pages import PAGE_SIZE
@@ -58,6 +60,7 @@ QUICK = Plan(
 )
 
 REPORT = ROOT / "docs" / "benchmarks.md"
+HISTORY = ROOT / "docs" / "benchmarks-history.md"
 
 
 def measure(plan: Plan) -> Figures:
@@ -107,6 +110,7 @@ def main() -> None:
     print(text)
     if is_whole:
         REPORT.write_text(text, "utf-8")
+        HISTORY.write_text(append_run(HISTORY.read_text("utf-8"), figures), "utf-8")
     broken = [bound for bound in list_bounds(figures) if not bound.is_kept]
     if broken:
         sys.exit("\n".join(f"bench: {bound.text} is {bound.measured:.2f}, not {bound.words}" for bound in broken))
