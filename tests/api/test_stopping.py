@@ -23,7 +23,7 @@ from tollgate.payments.payment import State
 
 SHOPPERS = 24
 AHEAD = (1, 1, 2, 3)
-"""How many payments a shopper sends at once, before it reads the first answer."""
+"""The numbers of payments that a shopper sends at once, before it reads the first answer."""
 HELD = "held by the acquirer"
 BEFORE_THE_STOP = 3
 """Every shopper has had that many answers when the server is asked to stop."""
