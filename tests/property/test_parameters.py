@@ -80,6 +80,19 @@ def test_no_text_at_all_breaks_a_shape(shape: Shape, value: str) -> None:
     assert not accepted or shape.length_min <= len(value) <= shape.length_max
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=SHAPES.get)
+def test_the_quick_test_of_a_shape_answers_as_the_shape_does(shape: Shape) -> None:
+    passes = shape.make_test()
+    edges = [longest_value(shape), longest_value(shape) + "0", "", "\n", "0" * 5000]
+
+    @settings(max_examples=50)
+    @given(legal_values(shape) | st.text(max_size=300) | st.sampled_from(edges), st.sampled_from(["", "\n", "\0", " "]))
+    def any_text_is_accepted_by_both_or_neither(value: str, tail: str) -> None:
+        assert bool(passes(value + tail)) == shape.accepts(value + tail)
+
+    any_text_is_accepted_by_both_or_neither()
+
+
 @given(st.sampled_from(sorted(CURRENCIES)), st.sampled_from(sorted(COUNTRIES)))
 def test_every_iso_code_is_accepted(currency: str, country: str) -> None:
     assert PARAMETERS["currency"].shape.accepts(currency)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, KeysView
 from dataclasses import dataclass
-from typing import Protocol, overload
+from typing import NamedTuple, Protocol, overload
 
 from tollgate.values import Fault
 
@@ -27,8 +27,7 @@ class Fields(Protocol):
 MISSING = "may not be empty"
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(NamedTuple):
     """The facts about a request that are not in its fields."""
 
     operation: str

@@ -36,10 +36,15 @@ _CHOICES_KEPT = 512
 def check_rules(fields: Fields, situation: Situation, groups_present: AbstractSet[str]) -> list[Fault]:
     """Lists faults in the order of the rows; a rule none of whose groups was sent is skipped."""
     faults: list[Fault] = []
-    for check in _choose_checks(situation.operation, situation.is_lenient, frozenset(groups_present)):
+    for check in choose_checks(situation, frozenset(groups_present)):
         if found := check(fields, situation):
             faults += found
     return faults
+
+
+def choose_checks(situation: Situation, groups: frozenset[str]) -> tuple[Check, ...]:
+    """Returns the checks of the rules that are asked about these groups, in the order of the rows."""
+    return _choose_checks(situation.operation, situation.is_lenient, groups)
 
 
 @lru_cache(_CHOICES_KEPT)

@@ -1,20 +1,20 @@
 """The fields of a request: decoded and checked against the catalogue. Their meaning is read elsewhere."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.parameters.names import IGNORED_BESIDE, NAMES_KEPT, PARAMETERS, first_word, resolve
+from tollgate.catalog.parameters.names import IGNORED_BESIDE, PARAMETERS, first_word, resolve
 from tollgate.catalog.parameters.row import Parameter, Secrecy
 from tollgate.catalog.results import get_result, make_invalid
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.rules import check_rules
-from tollgate.contract import account_numbers
+from tollgate.contract import account_numbers, request_plans
 from tollgate.contract.domains import check_addresses
+from tollgate.contract.sent_names import find_name
 from tollgate.values import Fault, InvalidParameters, Secret, TooLarge
 
 Pairs = list[tuple[str, str]]
@@ -142,11 +142,6 @@ def check_entity_id(identity: Identity) -> None:
 _NAMES = frozenset(PARAMETERS)
 _ADDRESSES = frozenset(map(first_word, IGNORED_BESIDE))
 """The first words of names under which a field may be ignored; most requests have none of them."""
-_STORABLE = frozenset({Secrecy.OPEN, Secrecy.MASK})
-_Place = tuple[Parameter | Fault, Callable[[str], bool], str, str, bool, bool, bool]
-"""A parameter's row, its test of a value, its canonical name, that name's first word, whether its value may be
-stored in clear, whether that value may have the number of a card in it, and whether the name may. A name with a wrong
-index or key has a fault instead of a row, and no value of it is acceptable."""
 
 
 class Fields(msgspec.Struct, frozen=True):
@@ -163,7 +158,19 @@ class Fields(msgspec.Struct, frozen=True):
 
 
 def read_fields(pairs: Pairs, situation: Situation) -> Fields:
-    """Ignores unknown names and empty values, and refuses repeated ones; on a lenient channel the last counts."""
+    """Reads a request by the plan for its names, which accepts it whole, or else field by field."""
+    accepted = request_plans.accept(pairs, situation)
+    fields = read_plainly(pairs, situation) if accepted is None else Fields(*accepted)
+    if situation.domains:
+        check_addresses(fields.values, situation.domains)
+    return fields
+
+
+def read_plainly(pairs: Pairs, situation: Situation) -> Fields:
+    """Reads any request and lists all of its faults, but for addresses that the channel does not allow.
+
+    Unknown names and empty values are ignored, and repeated names refused; on a lenient channel the last counts.
+    """
     values: dict[str, str] = {}
     echo: dict[str, str] = {}
     groups: set[str] = set()
@@ -172,10 +179,10 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
     faults: list[Fault] = []
     lenient = situation.is_lenient
     for sent_name, value in pairs:
-        place = _find_place(sent_name, lenient) if value else None
-        if place is None:
+        found = find_name(sent_name, lenient) if value else None
+        if found is None:
             continue
-        parameter, accepts, name, group, is_storable, may_hold_card, is_keyed = place
+        parameter, accepts, name, group, is_storable, may_hold_card, is_keyed = found
         # A faulty field counts as sent for rules that ask whether a group is present.
         groups.add(group)
         if accepts(value) and (lenient or name not in values):
@@ -204,8 +211,6 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         faulty = {fault.name for fault in faults}
         faults += dict.fromkeys(fault for fault in broken if fault.name not in faulty)
         raise make_invalid(*(account_numbers.clean_fault(fault, values) for fault in faults))
-    if situation.domains:
-        check_addresses(values, situation.domains)
     return Fields(values, present, echo)
 
 
@@ -241,30 +246,7 @@ def list_unknown(pairs: Pairs) -> list[str]:
     """Lists the names that were sent with a value and have no row in the catalogue."""
     if _NAMES.issuperset([name for name, _ in pairs]):
         return []
-    return [name for name, value in pairs if value and _find_place(name, False) is None]
-
-
-@lru_cache(NAMES_KEPT)
-def _find_place(sent_name: str, is_lenient: bool) -> _Place | None:
-    """Returns all facts that depend on the name and on the leniency of the channel alone."""
-    resolved = resolve(sent_name)
-    if resolved is None:
-        return None
-    if isinstance(resolved, Fault):
-        return resolved, lambda _: False, "", "", False, False, False
-    parameter, name = resolved.parameter, resolved.canonical_name
-    accepts = parameter.shape_for(is_lenient=is_lenient).accepts
-    is_storable = parameter.secrecy in _STORABLE
-    may_hold_card = is_storable and account_numbers.can_hold_card(parameter)
-    return (
-        parameter,
-        accepts,
-        name,
-        first_word(name),
-        is_storable,
-        may_hold_card,
-        is_storable and account_numbers.has_key(name),
-    )
+    return [name for name, value in pairs if value and find_name(name, False) is None]
 
 
 def is_never_stored(name: str) -> bool:

@@ -153,6 +153,9 @@ _PLAIN: Mapping[str, Resolved] = {
     for spelling in _spellings(row.name)
 }
 
+PLAIN_NAMES = frozenset(_PLAIN)
+"""All names without brackets, in every spelling; only so many can be sent."""
+
 _SKELETONS: Mapping[str, tuple[Parameter, tuple[Hole, ...]]] = {
     _TEMPLATE_HOLE.sub("[]", row.name): (
         row,
