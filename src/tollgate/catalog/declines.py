@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -35,8 +34,8 @@ class Decline:
     text: str
     """One sentence for the reference: when it happens."""
     applies: Callable[[Fields, Facts], bool]
-    groups: frozenset[str]
-    """The first words of names; the row applies only if one of them was sent."""
+    names: frozenset[str]
+    """The row applies only if one of these was sent."""
 
 
 _EMAIL = re.compile(r"[^\s@]+@[^\s@.]+(\.[^\s@.]+)*")
@@ -91,6 +90,7 @@ def _of_people(field: str) -> tuple[str, ...]:
     return tuple(f"{person}.{field}" for person in _PEOPLE)
 
 
+_EMAILS, _ADDRESSES = _of_people("email"), _of_people("ip")
 _BIRTH_DATES = (*_of_people("birthDate"), "sender.birthDate", "recipient.birthDate")
 
 
@@ -141,84 +141,80 @@ def _pays_itself(fields: Fields, facts: Facts) -> bool:
     return sender is not None and sender == fields.get("recipient.accountNumber")
 
 
-def _groups(*names: str) -> frozenset[str]:
+def _named(*names: str) -> frozenset[str]:
     return frozenset(names)
 
-
-_CARD, _BANK, _VIRTUAL = _groups("card"), _groups("bankAccount"), _groups("virtualAccount")
-_PERSON, _ADDRESS = _groups("customer", "shipping"), _groups("billing")
 
 DECLINES = (
     Decline(
         "100.100.402",
         "card.holder has no letter, or a character that no name has.",
         _any_not(_is_name, "card.holder"),
-        _CARD,
+        _named("card.holder"),
     ),
     Decline(
         "100.210.101",
         "virtualAccount.accountId is no phone number, although the brand names accounts by one.",
         _names_account_otherwise(AccountName.PHONE, is_phone),
-        _VIRTUAL,
+        _named("virtualAccount.accountId"),
     ),
     Decline(
         "100.211.105",
         "virtualAccount.accountId is no e-mail address, although the brand names accounts by one.",
         _names_account_otherwise(AccountName.EMAIL, is_email),
-        _VIRTUAL,
+        _named("virtualAccount.accountId"),
     ),
     Decline(
         "100.500.301",
         f"transactionDueDate is more than {_MANDATE_YEARS} years ahead: the mandate would have lapsed.",
         _is_due_too_late,
-        _groups("transactionDueDate"),
+        _named("transactionDueDate"),
     ),
     Decline(
         "100.550.701",
         "taxAmount or shipping.cost is more than the amount that contains it.",
         _contains_more_than_the_amount,
-        _groups("taxAmount", "shipping"),
+        _named("taxAmount", "shipping.cost"),
     ),
     Decline(
         "100.700.801",
         "A customer in Brazil sends a tax number (CPF or CNPJ) whose check digits are wrong.",
         _has_false_tax_number,
-        _groups("customer"),
+        _named("customer.identificationDocId"),
     ),
     Decline(
         "100.800.302",
         "billing.city has no letter.",
         _any_not(lambda city: _LETTER.search(city) is not None, "billing.city"),
-        _ADDRESS,
+        _named("billing.city"),
     ),
-    Decline("100.900.101", "customer.email is no e-mail address.", _any_not(is_email, *_of_people("email")), _PERSON),
-    Decline("100.900.401", "customer.ip is no IP address.", _any_not(is_ip, *_of_people("ip")), _PERSON),
-    Decline(
-        "100.900.450", "A birth date lies in the future.", _is_born_later, _PERSON | _groups("sender", "recipient")
-    ),
+    Decline("100.900.101", "customer.email is no e-mail address.", _any_not(is_email, *_EMAILS), _named(*_EMAILS)),
+    Decline("100.900.401", "customer.ip is no IP address.", _any_not(is_ip, *_ADDRESSES), _named(*_ADDRESSES)),
+    Decline("100.900.450", "A birth date lies in the future.", _is_born_later, _named(*_BIRTH_DATES)),
     Decline(
         "700.450.001",
         "bankAccount.iban is the channel's own account, or sender and recipient name the same one.",
         _pays_itself,
-        _BANK | _groups("sender"),
+        _named("bankAccount.iban", "sender.accountNumber"),
     ),
 )
 
 
+_NAMES = frozenset[str]().union(*(row.names for row in DECLINES))
 _CHOICES_KEPT = 512
 
 
-def find_decline(fields: Fields, groups_present: AbstractSet[str], facts: Facts, *, is_lenient: bool) -> str | None:
+def find_decline(fields: Fields, facts: Facts, *, is_lenient: bool) -> str | None:
     """Returns the result code of the first row that applies; None where there is none, as on a lenient channel."""
     if is_lenient:
         return None
-    for row in _choose_rows(frozenset(groups_present)):
+    for row in _choose_rows(_NAMES.intersection(fields)):
         if row.applies(fields, facts):
             return row.code
     return None
 
 
 @lru_cache(_CHOICES_KEPT)
-def _choose_rows(groups: frozenset[str]) -> tuple[Decline, ...]:
-    """Is cached, because a shop's requests differ in their values and hardly ever in their groups."""
-    return tuple(row for row in DECLINES if not row.groups.isdisjoint(groups))
+def _choose_rows(names: frozenset[str]) -> tuple[Decline, ...]:
+    """Is cached, because a shop's requests differ in their values and hardly ever in their names."""
+    return tuple(row for row in DECLINES if not row.names.isdisjoint(names))

@@ -101,7 +101,7 @@ def find_content_objection(fields: Fields, channel: Channel, today: date, brand:
     if "marketPlace" in fields.groups and (objection := _find_split_objection(fields)):
         return objection
     facts = Facts(today, brand, channel.creditor.iban if channel.creditor else "")
-    return find_decline(fields.values, fields.groups, facts, is_lenient=channel.is_lenient)
+    return find_decline(fields.values, facts, is_lenient=channel.is_lenient)
 
 
 def _find_split_objection(fields: Fields) -> str | None:

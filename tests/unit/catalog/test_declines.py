@@ -64,15 +64,20 @@ SENSIBLE = [
 
 
 def find(fields: dict[str, str], facts: Facts, *, is_lenient: bool = False) -> str | None:
-    return find_decline(fields, {name.partition(".")[0] for name in fields}, facts, is_lenient=is_lenient)
+    return find_decline(fields, facts, is_lenient=is_lenient)
 
 
 @pytest.mark.parametrize(("code", "fields", "facts"), SENSELESS)
 def test_senseless_values_are_declined_with_their_code(code: str, fields: dict[str, str], facts: Facts) -> None:
-    # A group is the first word of a name, without an index behind it.
-    groups = {name.partition(".")[0].partition("[")[0] for name in fields}
+    assert find(fields, facts) == code
 
-    assert find_decline(fields, groups, facts, is_lenient=False) == code
+
+@pytest.mark.parametrize(("code", "fields", "facts"), SENSELESS)
+def test_a_row_applies_only_where_one_of_its_names_was_sent(code: str, fields: dict[str, str], facts: Facts) -> None:
+    (row,) = (row for row in DECLINES if row.code == code)
+
+    assert row.applies(fields, facts)
+    assert not row.applies({name: text for name, text in fields.items() if name not in row.names}, facts)
 
 
 @pytest.mark.parametrize(("fields", "facts"), SENSIBLE)
@@ -85,12 +90,10 @@ def test_a_lenient_channel_declines_none_of_them(fields: dict[str, str], facts: 
     assert find(fields, facts, is_lenient=True) is None
 
 
-def test_every_row_has_an_example_a_result_and_groups_that_exist() -> None:
-    words = {name.partition(".")[0].partition("[")[0] for name in PARAMETERS}
-
+def test_every_row_has_an_example_a_result_and_names_that_exist() -> None:
     assert {row.code for row in DECLINES} == {code for code, _, _ in SENSELESS}
     assert [row.code for row in DECLINES if RESULTS[row.code].http_status != 400] == []
-    assert [row.code for row in DECLINES if not row.groups or not row.groups <= words] == []
+    assert [row.code for row in DECLINES if not row.names or not row.names <= PARAMETERS.keys()] == []
 
 
 def test_the_rows_stand_in_the_order_of_their_codes() -> None:
