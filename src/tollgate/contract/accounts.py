@@ -14,6 +14,8 @@ from tollgate.contract.fields import Fields
 from tollgate.payments import accounts
 from tollgate.values import Refusal, Secret
 
+# Bound once, because looking a member up in its enumeration takes as long as a call.
+_BANK, _VIRTUAL = AccountType.BANK, AccountType.VIRTUAL
 _CARD_NEEDS = frozenset({"card.number", "card.expiryMonth", "card.expiryYear"})
 _WALLETS = tuple(wallet.value for wallet in Wallet)
 _SHOWN_HEAD, _SHOWN_TAIL = 4, 4
@@ -42,13 +44,11 @@ def read_account(fields: Fields, brand: Brand) -> tuple[accounts.Instrument, acc
     values = fields.values
     if "tokenAccount.number" in values and brand.protocol is Protocol.CARD:
         return _read_token(values), None
-    match brand.account:
-        case AccountType.BANK:
-            return _read_bank(values), None
-        case AccountType.VIRTUAL:
-            return accounts.VirtualAccount(account_id=values.get("virtualAccount.accountId")), None
-        case _:
-            return _read_card(fields)
+    if brand.account is _BANK:
+        return _read_bank(values), None
+    if brand.account is _VIRTUAL:
+        return accounts.VirtualAccount(account_id=values.get("virtualAccount.accountId")), None
+    return _read_card(fields)
 
 
 def show_account(fields: Fields, account: accounts.Instrument | None) -> dict[str, str]:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -34,6 +34,9 @@ _GROUPS: dict[str, tuple[str, type[msgspec.Struct]]] = {
 }
 """A group of fields, the member of the details that it becomes, and its structure."""
 _OLDER = frozenset({"recurringType", "recurring"})
+_Planned = tuple[str, type[msgspec.Struct], tuple[tuple[str, str, _Reader], ...]]
+"""A member of the details, its structure, and the names that were sent, each with the member that it becomes."""
+_CHOICES_KEPT = 512
 # Details are built only if one of these groups was sent; a plain card payment has none of them.
 _DETAILED = _OLDER | _GROUPS.keys()
 
@@ -42,11 +45,9 @@ def read_details(fields: Fields) -> order.Details:
     if fields.groups.isdisjoint(_DETAILED):
         return order.NO_DETAILS
     values = translate_older(fields.values)
-    groups = fields.groups if values is fields.values else fields.groups | {"standingInstruction"}
     members: dict[str, Any] = {}
-    for group in groups & _GROUPS.keys():
-        member, structure = _GROUPS[group]
-        members[member] = _read_structure(structure, f"{group}.", values)
+    for member, structure, sent in _choose_structures(_list_names().intersection(values)):
+        members[member] = structure(**{name: read(values[sent_name]) for sent_name, name, read in sent})
     return order.Details(**members)
 
 
@@ -67,6 +68,22 @@ def _plan(structure: type[msgspec.Struct], prefix: str) -> dict[str, tuple[str, 
     """Maps the name by which a member is sent to the member and its reader."""
     annotations = {field.name: field.type for field in msgspec.structs.fields(structure)}
     return {prefix + to_camel_case(member): (member, _READERS[kind]) for member, kind in annotations.items()}
+
+
+@cache
+def _list_names() -> frozenset[str]:
+    return frozenset(name for group, (_, structure) in _GROUPS.items() for name in _plan(structure, f"{group}."))
+
+
+@lru_cache(_CHOICES_KEPT)
+def _choose_structures(names: frozenset[str]) -> tuple[_Planned, ...]:
+    """Is cached, because a shop's requests differ in their values and hardly ever in their names."""
+    planned: list[_Planned] = []
+    for group, (member, structure) in _GROUPS.items():
+        plan = _plan(structure, f"{group}.")
+        if sent := tuple((name, *plan[name]) for name in plan.keys() & names):
+            planned.append((member, structure, sent))
+    return tuple(planned)
 
 
 def _read_structure(structure: type[_Structure], prefix: str, values: Mapping[str, str]) -> _Structure | None:

@@ -20,6 +20,8 @@ from tollgate.payments.order import Authentication
 from tollgate.payments.splits import sum_split
 from tollgate.values import Money, read_hundredths
 
+# Bound once, because looking a member up in its enumeration takes as long as a call.
+_CARD = AccountType.CARD
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
 _BASE64 = re.compile("[A-Za-z0-9+/_-]+={0,2}")
 
@@ -29,7 +31,7 @@ def find_account_objection(
 ) -> str | None:
     match account:
         case CardAccount():
-            network = brand if brand.account is AccountType.CARD else detect_brand(values["card.number"])
+            network = brand if brand.account is _CARD else detect_brand(values["card.number"])
             if network is None:
                 return codes.INVALID_NUMBER
             expiry = int(account.expiry_year), int(account.expiry_month)
@@ -115,8 +117,7 @@ def _find_split_objection(fields: Fields) -> str | None:
 
 
 def find_amount_objection(payment_type: str, money: Money) -> str | None:
-    row = PAYMENT_TYPES.get(payment_type)
-    if money.hundredths == 0 and not (row and row.can_be_zero):
+    if money.hundredths == 0 and not ((row := PAYMENT_TYPES.get(payment_type)) and row.can_be_zero):
         return codes.AMOUNT_TOO_SMALL
     return find_fraction_objection([money])
 
@@ -131,8 +132,9 @@ def find_fraction_objection(amounts: Iterable[Money]) -> str | None:
 
 def find_detail_objection(values: Mapping[str, str], currency: str) -> str | None:
     """Finds such amounts among those that are forwarded beside the one of the payment, whose currency is `currency`."""
+    named = [(text, found) for name, text in values.items() if (found := find_currency_name(name)) is not None]
+    if not named:
+        return None
     return find_fraction_objection(
-        Money(read_hundredths(text), values.get(currency_name, currency))
-        for name, text in values.items()
-        if (currency_name := find_currency_name(name)) is not None
+        Money(read_hundredths(text), values.get(currency_name, currency)) for text, currency_name in named
     )

@@ -29,6 +29,8 @@ from tollgate.values import Fault, Money, Refusal, read_hundredths
 
 # Bound once, because looking a member up in its enumeration takes as long as a call.
 _CARD, _WALLET = AccountType.CARD, AccountType.WALLET
+_PURCHASE, _INTERNAL = ProcessingCode.PURCHASE, TestMode.INTERNAL
+_TEST_MODES = {mode.value: mode for mode in TestMode}
 _OVERRIDES = {override.name: override for override in SIMULATOR_OVERRIDES}
 
 
@@ -190,7 +192,7 @@ def read_order(
         merchant_name=choose_merchant_name(values, channel),
         short_id=short_id,
         processing_code=read_processing_code(values),
-        test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
+        test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else _INTERNAL),
         merchant_transaction_id=values.get("merchantTransactionId"),
         lifecycle_id=values.get("lifecycleId"),
         registration_id=None if on_file is None else on_file.registration.id,
@@ -337,7 +339,7 @@ def _check_source(source: Source, payment_type: str, values: Mapping[str, str], 
 
 def read_processing_code(values: Mapping[str, str]) -> ProcessingCode:
     code = values.get("transactionProcessingCode")
-    return ProcessingCode.PURCHASE if code is None else ProcessingCode(code)
+    return _PURCHASE if code is None else ProcessingCode(code)
 
 
 def read_test_mode(text: str | None, is_live: bool) -> TestMode | None:
@@ -346,7 +348,7 @@ def read_test_mode(text: str | None, is_live: bool) -> TestMode | None:
         return None
     if is_live:
         raise Refusal(get_result(codes.TEST_MODE_ON_LIVE_HOST))
-    return TestMode(text)
+    return _TEST_MODES[text]
 
 
 def make_descriptor(sent: str | None, short_id: str, channel: Channel) -> str:

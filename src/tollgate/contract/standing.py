@@ -13,6 +13,8 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.registration import InitialPayment, RegisteredAccount
 from tollgate.values import Money, read_hundredths, to_datetime, to_instant
 
+# Bound once, because looking a member up in its enumeration takes as long as a call.
+_SINGLE_DEBIT, _FIRST_DEBIT, _LATER_DEBIT, _LAST_DEBIT = Sequence.ONCE, Sequence.FIRST, Sequence.LATER, Sequence.LAST
 _PICKED = "REGISTRATION_BASED"
 _REFERENCE = "standingInstruction.initialTransactionId"
 _MIGRATED_TYPE = "recurringMigration.paymentType"
@@ -134,7 +136,7 @@ def read_sequence(
     """Returns the place of a debit under its mandate; a debit of a registered account belongs to a series."""
     mode = _find_mode(values)
     if mode == FIRST or (makes_registration and mode is None):
-        return Sequence.FIRST
+        return _FIRST_DEBIT
     if mode == REPEATED or is_registered:
-        return Sequence.LAST if values.get("sequence") == "FINAL" else Sequence.LATER
-    return Sequence.ONCE
+        return _LAST_DEBIT if values.get("sequence") == "FINAL" else _LATER_DEBIT
+    return _SINGLE_DEBIT
