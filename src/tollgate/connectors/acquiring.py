@@ -139,13 +139,19 @@ def _describe(connector: ConnectorName, values: Mapping[str, str], currency: str
     found = forwarding.list_places(connector, values)
     if not found:
         return None
-    return nest_fields((place.text, _describe_value(place, text, values, currency)) for place, text in found)
+    return nest_fields(
+        [
+            (
+                place.text,
+                text if (name := place.currency_name) is None else _describe_amount(name, text, values, currency),
+            )
+            for place, text in found
+        ]
+    )
 
 
-def _describe_value(place: forwarding.Place, text: str, values: Mapping[str, str], currency: str) -> object:
-    if place.currency_name is None:
-        return text
-    money = Money(read_hundredths(text), values.get(place.currency_name, currency))
+def _describe_amount(currency_name: str, text: str, values: Mapping[str, str], currency: str) -> dict[str, Any]:
+    money = Money(read_hundredths(text), values.get(currency_name, currency))
     return {"amount": to_minor_units(money), "currency": money.currency}
 
 

@@ -1,4 +1,4 @@
-"""What a sent name says about its value: the test that it must pass, and where it may be stored. No value is read."""
+"""Finds what a sent name says about its value: the test that it must pass, and where it may be stored. It reads no value."""
 
 from collections.abc import Callable
 from functools import lru_cache
