@@ -1,4 +1,7 @@
-"""Finds what a sent name says about its value: the test that it must pass, and where it may be stored. It reads no value."""
+"""Finds what a sent name says about its value: the test that it must pass, and where it may be stored.
+
+No value is read here.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
