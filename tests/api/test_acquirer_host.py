@@ -15,7 +15,7 @@ from acquirer_host import AcquirerHostProcess
 from api.merchants import add_channel, wait_until
 from gateway import COLD, COMMAND_S, Client, GatewayProcess, inherit_variables
 from office_client import enter_office
-from tollgate.hosting.listener import get_local_certificate
+from tollgate.hosting.certificate import get_local_certificate
 from tollgate.values import SystemClock
 from warm import run_warm
 

@@ -24,6 +24,7 @@ _LINE = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MULTILINE)
 
 LATER = {
     "alembic": "a store that is up to date is not migrated",
+    "cryptography.x509": "certificates are read for tokens of wallets, and made by a host that signs its own",
     "markdown_it": "texts are rendered when they are read",
     "schwifty": "account numbers are checked without its register of banks",
     "sqlalchemy.orm": "statements are compiled and not run by SQLAlchemy",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tollgate.values import DAY, HOUR, MINUTE, SECOND, Instant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Limits:
     test_clock_year_max: int = 2999
     """A test clock never goes back, and no date can be written beyond the year 9999."""

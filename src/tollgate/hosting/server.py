@@ -23,7 +23,7 @@ from types import FrameType
 import uvloop
 
 from tollgate.config import Settings
-from tollgate.hosting.listener import Listener, Port, Redirector, Sockets, get_local_certificate
+from tollgate.hosting.listener import Listener, Port, Redirector, Sockets
 from tollgate.hosting.log import set_up_logs
 from tollgate.values import SystemClock
 from tollgate.web.callers import Proxies
@@ -202,5 +202,7 @@ def _find_certificate(settings: Settings) -> tuple[Path | None, Path | None]:
     if settings.tls_cert:
         return Path(settings.tls_cert), Path(settings.tls_key)
     if settings.tls_self_signed:
+        from tollgate.hosting.certificate import get_local_certificate
+
         return get_local_certificate(settings.data_folder, SystemClock().wall())
     return None, None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from tollgate.hosting.listener import get_local_certificate
+from tollgate.hosting.certificate import get_local_certificate
 from tollgate.values import DAY, to_instant
 
 NOW = to_instant(datetime.now(UTC))

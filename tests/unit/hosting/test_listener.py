@@ -12,7 +12,8 @@ import pytest
 import uvloop
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.hosting.listener import Listener, Redirector, get_local_certificate
+from tollgate.hosting.certificate import get_local_certificate
+from tollgate.hosting.listener import Listener, Redirector
 from tollgate.values import SystemClock
 from tollgate.web.callers import Proxies
 from tollgate.web.connections import Connections

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.config import Environment, Settings
-from tollgate.hosting.listener import get_local_certificate
+from tollgate.hosting.certificate import get_local_certificate
 from tollgate.hosting.readiness import NEEDS, list_missing, list_unready_channels, list_warnings
 from tollgate.payments.merchants import Channel, ThreeDsTerms, TokenTerms
 from tollgate.values import SystemClock

@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tollgate.hosting.listener import get_local_certificate
+from tollgate.hosting.certificate import get_local_certificate
 from tollgate.values import SystemClock
 from tollgate.wire import Outgoing, Received, Unsent
 from unit.wire.receivers import SOON_S, ScriptedNames, notifying, receiving
