@@ -227,7 +227,7 @@ async def _leave_in_flight(lives: Lives) -> None:
 async def _leave_decided(lives: Lives) -> str:
     """Leaves a receipt whose result is known and not written yet."""
     app, fact = lives.app, make_request("RC", 60)
-    named = await get_named_payment(app, "RC", lives.ids["pa receipt"], CHANNEL)
+    named, _ = await get_named_payment(app, "RC", lives.ids["pa receipt"], CHANNEL)
     context = await charging.read_chain_context(app, named)
     decision = decide_follow_up(
         charging.make_follow_up_request(fact, named), context, charging.make_terms(app, CHANNEL, named)

@@ -8,103 +8,45 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from databases.samples import CHANNEL, MERCHANT, NOON, make_completion, make_idempotency_key, make_payment
+from databases.chained import (
+    APPROVED,
+    CHAIN_MAX,
+    DECLINED,
+    TERMS,
+    begin,
+    check_chain,
+    finish,
+    follow,
+    plan_attempt,
+    read,
+    reserve,
+)
+from databases.samples import CHANNEL, MERCHANT, NOON, make_idempotency_key, make_payment
 from outbox import list_events
 from tollgate.contract.answers import Answer
 from tollgate.payments.chain import (
-    ChainContext,
     FollowUpRequest,
-    Plan,
-    Terms,
-    count_chain,
-    decide_follow_up,
     list_start_changes,
 )
 from tollgate.payments.completion import complete, list_entries
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, BalanceChange, Closure
-from tollgate.payments.payment import Outcome, Payment, State, Verdict
+from tollgate.payments.payment import Payment, State
 from tollgate.store import audit
+from tollgate.store.balances import balance_change_writes
 from tollgate.store.database import Database
 from tollgate.store.idempotency import find_idempotency_record
 from tollgate.store.payments import (
-    balance_change_writes,
     complete_payment,
     completion_writes,
     find_payment,
     list_chain,
     start_follow_up_writes,
-    start_payment,
 )
 from tollgate.store.statements import Dialect
-from tollgate.values import DAY, MerchantId, Money, PaymentId
+from tollgate.values import MerchantId, Money, PaymentId
 
 pytestmark = pytest.mark.anyio
-
-TERMS = Terms(now=NOON, authorization_lifetime=7 * DAY, captures_max=12, rebills_max=98)
-APPROVED = Verdict(outcome=Outcome.APPROVED, code="000.100.110")
-DECLINED = Verdict(outcome=Outcome.DECLINED, code="800.100.151")
-CHAIN_MAX = 1000
-
-
-async def begin(db: Database, payment_type: str, amount: int = 10_000, **changes: Any) -> Payment:
-    payment = make_payment(payment_type=payment_type, money=Money(amount, "EUR"), created_at=NOON, **changes)
-    await start_payment(db, payment, None, None)
-    await complete_payment(db, make_completion(payment), None)
-    return await read(db, payment.id)
-
-
-async def read(db: Database, payment_id: str) -> Payment:
-    payment = await find_payment(db, MERCHANT, payment_id)
-    assert payment is not None
-    return payment
-
-
-def plan_attempt(named: Payment, first: Payment, request: FollowUpRequest) -> tuple[Payment, Plan]:
-    """Plans an attempt as the flows do, from what was read before the write."""
-    plan = decide_follow_up(request, ChainContext(named=named, money_source=named, first=first), TERMS)
-    assert isinstance(plan, Plan), plan
-    attempt = make_payment(
-        payment_type=request.payment_type,
-        money=plan.money,
-        action=plan.following.action,
-        releases=plan.releases,
-        closes=plan.closes,
-        referenced_id=named.id,
-        chain_id=named.first_id,
-    )
-    return attempt, plan
-
-
-async def reserve(db: Database, attempt: Payment, plan: Plan, named: Payment) -> bool:
-    return await db.write(start_follow_up_writes(attempt, list_start_changes(attempt, plan, named.id)), label="test")
-
-
-async def follow(
-    db: Database, named: Payment, payment_type: str, amount: int, verdict: Verdict = APPROVED, **request: Any
-) -> Payment:
-    first = named if named.chain_id is None else await read(db, named.chain_id)
-    attempt, plan = plan_attempt(
-        named, first, FollowUpRequest(payment_type=payment_type, money=Money(amount, "EUR"), **request)
-    )
-    assert await reserve(db, attempt, plan, named)
-    return await finish(db, attempt, verdict)
-
-
-async def finish(db: Database, attempt: Payment, verdict: Verdict = APPROVED) -> Payment:
-    started = await read(db, attempt.id)
-    assert await complete_payment(db, complete(started, verdict, started.created_at + 9))
-    return await read(db, attempt.id)
-
-
-async def check_chain(db: Database, first_id: str) -> dict[str, Payment]:
-    """Numbered without gaps, and every balance is what the transactions add up to."""
-    rows = await list_chain(db, MERCHANT, first_id, CHAIN_MAX)
-    chain: dict[str, Payment] = {row.id: row for row in rows}
-    assert [row.position for row in rows] == list(range(1, len(rows) + 1))
-    assert {row.id: row.balance for row in rows} == count_chain(rows)
-    return chain
-
 
 # ---- one at a time ----
 

@@ -9,9 +9,10 @@ from databases.samples import CHANNEL, MERCHANT, NOON, make_completion, make_pay
 from tollgate.payments.ledger import BalanceChange
 from tollgate.payments.payment import RecoveryTask, State
 from tollgate.store import upcoming
+from tollgate.store.balances import balance_change_writes
 from tollgate.store.database import Database
 from tollgate.store.jobs import Job, insert_job_writes
-from tollgate.store.payments import balance_change_writes, complete_payment, start_payment
+from tollgate.store.payments import complete_payment, start_payment
 from tollgate.values import DAY, HOUR, MerchantId
 
 pytestmark = pytest.mark.anyio

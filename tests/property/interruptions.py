@@ -9,8 +9,8 @@ from typing import Any
 
 from property.moody_wire import Killed
 from tollgate.store.database import Database, Probe
-from tollgate.store.hot import HotWrite, Row
-from tollgate.store.statements import Dialect, Statement, Write
+from tollgate.store.hot import Answer, HotWrite, Row
+from tollgate.store.statements import Dialect, HotRead, Statement, Write
 from tollgate.values import FixedClock, Instant
 
 
@@ -34,11 +34,14 @@ class MortalDatabase:
     async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
         return await self._real.fetch_one(statement, params)
 
+    def read(self, hot: HotRead, params: Mapping[str, Any]) -> Awaitable[list[Row]]:
+        return self._real.read(hot, params)
+
     async def write(self, steps: Sequence[Write], *, label: str) -> bool:
         self._die_or_go_on()
         return await self._real.write(steps, label=label)
 
-    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
+    def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
         self._die_or_go_on()
         return self._real.submit(hot, row, label=label)
 

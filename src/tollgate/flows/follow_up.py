@@ -13,18 +13,20 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.follow_ups import check_lifecycle
 from tollgate.contract.sellers import check_sellers
-from tollgate.flows.pay import look_up, look_up_registration
-from tollgate.operations import accounts, charging, idempotency, routes
+from tollgate.flows.pay import look_up_registration
+from tollgate.operations import accounts, charging, idempotency, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.payments.chain import ChainContext, Plan, Refused, decide_follow_up
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import SYSTEM_ONLY
+from tollgate.payments.ledger import BalanceChange, join_balance_changes
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Partner
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store import payments
 from tollgate.store.database import Damaged, Unavailable
-from tollgate.values import Conflict, Money, PaymentId, Refusal
+from tollgate.store.named_payments import find_with_first
+from tollgate.values import Conflict, Money, PaymentId, Refusal, is_id
 
 
 async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judged: Payment | None = None) -> Answer:
@@ -35,9 +37,9 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judg
     channel, idempotency_key = call.channel, call.idempotency_key
 
     async def attempt() -> Answer | None:
-        named = await get_named_payment(app, request.payment_type, named_id, channel)
+        named, first = await get_named_payment(app, request.payment_type, named_id, channel)
         route = routes.get_route(app, channel, named)
-        context = await charging.read_own_context(app, named)
+        context = await charging.read_own_context(app, named, first)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
         check_sellers(request.echo, request.split, named)
         await accounts.refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
@@ -47,13 +49,16 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judg
             )
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
-        started = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
-        unit = charging.start_writes(started, context, decision, idempotency_key)
+        planned = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
+        changes = charging.list_start_changes(planned, context, decision)
         if judged is not None:
-            unit = [*payments.hold_chain_writes(judged), *unit]
-        if not await app.database.write(unit, label="follow-up started"):
+            held = BalanceChange(payment_id=judged.id, length_max=judged.balance.chain_length + 1)
+            changes = join_balance_changes([*changes, held])
+        position = await payments.start_follow_up(app.database, planned, changes, idempotency_key)
+        if not position:
             # Another follow-up changed the balance between reading and writing, so it is decided again.
             return None
+        started = msgspec.structs.replace(planned, position=position)
         try:
             return await carry_out(app, request, started, route, context, idempotency_key)
         except (Unavailable, Damaged) as fault:
@@ -62,17 +67,22 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judg
     return await idempotency.retry(app, call, "payment", attempt)
 
 
-async def get_named_payment(app: App, payment_type: str, named_id: str, channel: Channel) -> Payment:
-    """Returns the payment that a follow-up names; another merchant's payment is unknown."""
-    named = await look_up(app, channel.merchant_id, named_id)
-    if named is None and await look_up_registration(app, channel.merchant_id, named_id) is not None:
+async def get_named_payment(app: App, payment_type: str, named_id: str, channel: Channel) -> tuple[Payment, Payment]:
+    """Returns the payment that a follow-up names, and the first one of its chain. Another merchant's is unknown."""
+    merchant_id = channel.merchant_id
+    found = await find_with_first(app.database, merchant_id, named_id) if is_id(named_id) else None
+    if found is None and await look_up_registration(app, merchant_id, named_id) is not None:
         raise Refusal(get_result(codes.REFERENCE_IS_REGISTRATION))
-    if named is None:
+    if found is None:
         lenient_code = PAYMENT_TYPES[payment_type].unknown_when_lenient or codes.PAYMENT_UNKNOWN
         raise Refusal(get_result(lenient_code if channel.is_lenient else codes.PAYMENT_UNKNOWN))
+    named, first = found
+    signing.trust(app, named)
+    if first is not named:
+        signing.trust(app, first)
     if named.channel_id != channel.id:
         raise Refusal(get_result(codes.OTHER_CHANNEL))
-    return named
+    return named, first
 
 
 def decide(app: App, request: FollowUp, context: ChainContext, channel: Channel) -> Plan | Refused:
@@ -117,13 +127,11 @@ def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Pa
 async def carry_out(
     app: App,
     request: FollowUp,
-    attempt: Payment,
+    started: Payment,
     route: routes.Route,
     context: ChainContext,
     idempotency_key: IdempotencyKey | None,
 ) -> Answer:
-    # Read again, because the store has assigned its number within the chain.
-    started = await charging.get_payment(app, attempt, attempt.id)
     verdict = (
         get_known_verdict(started)
         if started.is_decided
@@ -167,7 +175,7 @@ async def record_fact(
     payment_id: chosen by the caller when a repeat must not record the fact twice; the store refuses a duplicate.
     """
     for _ in range(LIMITS.reservation_tries_max):
-        named = await get_named_payment(app, fact.payment_type, named_id, call.channel)
+        named, _ = await get_named_payment(app, fact.payment_type, named_id, call.channel)
         context = await charging.read_chain_context(app, named)
         await accounts.refuse_exposed_payment(app, context.first, fact.echo, None)
         decision = decide_follow_up(

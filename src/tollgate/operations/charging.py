@@ -20,7 +20,7 @@ from tollgate.payments import payment as moves
 from tollgate.payments.checkout import Checkout, CheckoutState
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import FOLLOWINGS
-from tollgate.payments.ledger import UNTOUCHED
+from tollgate.payments.ledger import UNTOUCHED, BalanceChange
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Order, Partner
 from tollgate.payments.payment import IdempotencyKey, Nature, Outcome, Payment, State, Verdict
@@ -195,13 +195,19 @@ def _choose_outcome(app: App, payment: Payment, checkout: Checkout) -> Outcome:
     return Outcome.STALE if is_stale else Outcome.APPROVED
 
 
-async def read_own_context(app: App, named: Payment) -> chain.ChainContext:
-    """Reads the context of a merchant's follow-up, which always moves the money of the payment that it names."""
+async def read_own_context(app: App, named: Payment, first: Payment | None = None) -> chain.ChainContext:
+    """Reads the context of a merchant's follow-up, which always moves the money of the payment that it names.
+
+    first: the first payment of the chain, where both were read and checked together. Then nothing is read, unless the
+    one named has a split or a review.
+    """
     if named.split:
         return await read_chain_context(app, named)
-    first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
+    if first is None:
+        signing.trust(app, named)
+        first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
     return chain.ChainContext(
-        named=signing.trust(app, named),
+        named=named,
         money_source=named,
         first=first,
         is_under_review=await risk_answers.is_under_review(app, named),
@@ -310,10 +316,14 @@ def start_writes(
     decision: chain.Plan | chain.Refused,
     idempotency_key: IdempotencyKey | None = None,
 ) -> list[Write]:
+    return payments.start_follow_up_writes(attempt, list_start_changes(attempt, context, decision), idempotency_key)
+
+
+def list_start_changes(
+    attempt: Payment, context: chain.ChainContext, decision: chain.Plan | chain.Refused
+) -> list[BalanceChange]:
     plan = decision if isinstance(decision, chain.Plan) else None
-    return payments.start_follow_up_writes(
-        attempt, chain.list_start_changes(attempt, plan, context.money_source.id), idempotency_key
-    )
+    return chain.list_start_changes(attempt, plan, context.money_source.id)
 
 
 async def complete_decided(app: App, decided: Payment) -> Payment:

@@ -155,7 +155,8 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
         return split
     is_final = request.is_final and row.closes_when_final != ledger.Closure.NONE
     releases = named.left - amount if is_final and row.releases_when_final else 0
-    closes = row.closes | (row.closes_when_final if is_final else ledger.Closure.NONE)
+    # Plain numbers: joining members of an enumeration takes long, and PostgreSQL's driver takes them for lists.
+    closes = int(row.closes | (row.closes_when_final if is_final else ledger.Closure.NONE))
     # A follow-up that takes or releases everything leaves exactly nothing; any other leaves at least nothing.
     takes_all = row.draw in (Draw.REST, Draw.WHOLE) or (is_final and row.releases_when_final)
     guards = (
@@ -164,7 +165,7 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
             left_min=-ledger.NO_BOUND if row.draw is Draw.NOTHING else 0,
             left_max=0 if takes_all else ledger.NO_BOUND,
             counted_max=count_allowed(row, terms) if row.is_counted else ledger.NO_BOUND,
-            barred_by=row.barred_by,
+            barred_by=int(row.barred_by),
         ),
         ledger.BalanceChange(
             payment_id=context.money_source.id, disputed_max=0 if row.is_barred_by_dispute else ledger.NO_BOUND

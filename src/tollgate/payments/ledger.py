@@ -3,7 +3,9 @@
 Which entries a payment posts is decided in `completion`.
 """
 
+from collections.abc import Callable
 from enum import IntFlag, StrEnum
+from operator import add, attrgetter, sub
 
 import msgspec
 
@@ -132,12 +134,18 @@ class BalanceChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _DIFFERENCES = Balance.__struct_fields__
+_list_differences = attrgetter(*_DIFFERENCES)
+
+
+def _combine(
+    by: Callable[[int, int], int], one: Balance | BalanceChange, other: Balance | BalanceChange
+) -> dict[str, int]:
+    return dict(zip(_DIFFERENCES, map(by, _list_differences(one), _list_differences(other)), strict=True))
 
 
 def subtract(after: BalanceChange, before: BalanceChange) -> BalanceChange:
     """Returns the change that turns the effect of `before` into the effect of `after`."""
-    differences = {name: getattr(after, name) - getattr(before, name) for name in _DIFFERENCES}
-    return BalanceChange(payment_id=after.payment_id, **differences)
+    return BalanceChange(payment_id=after.payment_id, **_combine(sub, after, before))
 
 
 def join_balance_changes(balance_changes: list[BalanceChange]) -> list[BalanceChange]:
@@ -153,7 +161,7 @@ def _join(one: BalanceChange, other: BalanceChange) -> BalanceChange:
     """Adds two changes of one payment; the narrower bound counts."""
     return BalanceChange(
         payment_id=one.payment_id,
-        **{name: getattr(one, name) + getattr(other, name) for name in _DIFFERENCES},
+        **_combine(add, one, other),
         left_min=max(one.left_min, other.left_min),
         left_max=min(one.left_max, other.left_max),
         counted_max=min(one.counted_max, other.counted_max),
@@ -166,4 +174,4 @@ def _join(one: BalanceChange, other: BalanceChange) -> BalanceChange:
 
 def apply_balance_change(balance: Balance, balance_change: BalanceChange) -> Balance:
     """Computes a balance as the store does, for the audit."""
-    return Balance(**{name: getattr(balance, name) + getattr(balance_change, name) for name in _DIFFERENCES})
+    return Balance(**_combine(add, balance, balance_change))

@@ -6,16 +6,16 @@ What is specific to one database lives in its driver.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
-from tollgate.store.hot import HotWrite, Row
+from tollgate.store.hot import Answer, HotWrite, Row
 from tollgate.store.schema import settings
-from tollgate.store.statements import Dialect, Statement, Write
+from tollgate.store.statements import Dialect, HotRead, Statement, Write
 
 
 class StoreFault(Exception):
@@ -77,12 +77,16 @@ class Database(Protocol):
 
     async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None: ...
 
+    def read(self, hot: HotRead, params: Mapping[str, Any]) -> Awaitable[list[Row]]:
+        """Returns all rows; reads that wait at the same time may share a round trip."""
+        ...
+
     async def write(self, writes: Sequence[Write], *, label: str) -> bool:
         """Commits the writes as one unit. It returns False where a guard did not hold and nothing was written."""
         ...
 
-    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
-        """Writes a row by group commit. It returns True when the row is durable, False where its guard refused it."""
+    def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
+        """Writes a row by group commit. It answers when the row is durable; false where its guard refused it."""
         ...
 
     async def find_trouble(self) -> str | None:
@@ -99,7 +103,7 @@ class Probed:
 
     probe: Probe = staticmethod(ignore_probe)
 
-    def _probe_queued(self, label: str, writing: asyncio.Future[bool]) -> asyncio.Future[bool]:
+    def _probe_queued(self, label: str, writing: asyncio.Future[Answer]) -> asyncio.Future[Answer]:
         """Tells the probe of a write that was queued; nothing of it begins before the next turn of the loop.
 
         Callbacks run in the order they were added, so the probe is called before the caller goes on.
@@ -111,7 +115,6 @@ class Probed:
 
 
 Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 
 ITEMS_MAX = 64
 
@@ -121,6 +124,7 @@ class Batcher(Generic[Item, Answer]):
 
     `write` starts writing a batch and answers in the order of its items. When it ends with `Unwritable`, some item was
     to blame and nothing was written: every item of that batch is then written alone, so that only the bad one fails.
+    Items with one `get_key` are never in one batch; the later one waits for the next.
     """
 
     def __init__(
@@ -128,8 +132,10 @@ class Batcher(Generic[Item, Answer]):
         write: Callable[[Sequence[Item]], asyncio.Future[Sequence[Answer]]],
         *,
         items_max: int = ITEMS_MAX,
+        get_key: Callable[[Item], Hashable] | None = None,
     ) -> None:
         self._write = write
+        self._get_key = get_key
         self._items_max = items_max
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[Item, asyncio.Future[Answer]]] = deque()
@@ -166,7 +172,7 @@ class Batcher(Generic[Item, Answer]):
         if self._writing is not None or not (self._suspects or self._waiting):
             return
         queue, items_max = (self._suspects, 1) if self._suspects else (self._waiting, self._items_max)
-        waiting = [queue.popleft() for _ in range(min(len(queue), items_max))]
+        waiting = self._take(queue, items_max)
         try:
             writing = self._write([item for item, _ in waiting])
         except BaseException:
@@ -178,6 +184,20 @@ class Batcher(Generic[Item, Answer]):
         else:
             self._writing = writing
             writing.add_done_callback(partial(self._finish, waiting))
+
+    def _take(
+        self, queue: deque[tuple[Item, asyncio.Future[Answer]]], items_max: int
+    ) -> list[tuple[Item, asyncio.Future[Answer]]]:
+        if self._get_key is None:
+            return [queue.popleft() for _ in range(min(len(queue), items_max))]
+        taken: dict[Hashable, tuple[Item, asyncio.Future[Answer]]] = {}
+        later = []
+        while queue and len(taken) < items_max:
+            each = queue.popleft()
+            if taken.setdefault(self._get_key(each[0]), each) is not each:
+                later.append(each)
+        queue.extendleft(reversed(later))
+        return list(taken.values())
 
     def _finish(
         self, waiting: list[tuple[Item, asyncio.Future[Answer]]], writing: asyncio.Future[Sequence[Answer]]

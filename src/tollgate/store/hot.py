@@ -1,6 +1,7 @@
 """The frequent writes, each described once: for a batch of PostgreSQL, for one row, and for a unit.
 
-They are the start and the completion of a payment, and the end of an attempt to deliver an event.
+They are the start and the completion of a payment, and the end of an attempt to deliver an event; those of a follow-up
+are in `hot_follow_ups`.
 
 What a row means is decided by the module of its table; how batches are gathered and sent, by the drivers.
 """
@@ -9,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 
@@ -28,7 +29,9 @@ from tollgate.store.statements import Dialect, Statement, Write
 
 Row = tuple[Any, ...]
 Run = Callable[[str, Sequence[Any]], int]
-"""Runs one text on the SQLite writer and returns how many rows it changed."""
+"""Runs one text on the SQLite writer and returns the number that the text returns, or else how many rows it changed."""
+Answer = TypeVar("Answer")
+"""The answer about a row that was written; false where its guard refused it."""
 Columns = tuple[tuple[str, str], ...]
 """Name and PostgreSQL type of each member of a row, in order."""
 
@@ -37,7 +40,8 @@ Columns = tuple[tuple[str, str], ...]
 class BatchText:
     """One PostgreSQL statement for any number of rows, and a shorter one for exactly one row.
 
-    A guarded text returns the positions (from 1) of the rows it accepted; any other accepts all or fails.
+    A guarded text returns the place (from 1) of each row that it accepted, with the answer to it; any other accepts all
+    or fails.
     """
 
     width: int
@@ -50,17 +54,17 @@ class BatchText:
 class Part:
     """A statement about one row, whose parameters are members of the row, and the same about all rows of a batch."""
 
-    def __init__(self, text: str, batch: str, *, needs: str | None = None, is_guard: bool = False) -> None:
+    def __init__(self, text: str, batch: str = "", *, needs: str | None = None, is_guard: bool = False) -> None:
         """Leaves out a part that needs a member which is None, and refuses a row in which a guard changes nothing.
 
-        A guard is the first part.
+        Guards are the first parts. Without a `batch`, the batch does it in a way of its own.
         """
         self.statement, self.batch = Statement(sa.text(text), is_write=True), batch
         self.needs, self.is_guard = needs, is_guard
 
 
 @dataclass(frozen=True, slots=True)
-class HotWrite:
+class HotWrite(Generic[Answer]):
     name: str
     columns: Columns
     parts: Sequence[Part]
@@ -69,10 +73,12 @@ class HotWrite:
     nothing."""
     choose_text: Callable[[Row], int]
     """Returns the place of the leanest text that writes all of a row; a batch takes the richest of its rows."""
-    write_row: Callable[[Run, Row], bool]
-    """Writes one row on SQLite; False only when nothing was changed, so that a refused row needs no undoing."""
+    write_row: Callable[[Run, Row], Answer]
+    """Writes one row on SQLite; false only when nothing was changed, so that a refused row needs no undoing."""
     is_written: Statement
-    """Finds a row where exactly this one is durable; asked when a connection was lost before the answer came."""
+    """Finds the answer where exactly this row is durable; asked when a connection was lost before the answer came."""
+    apart: tuple[str, ...] = ()
+    """The members that no two rows of a batch share, because one statement changes a row of a table only once."""
 
     def make_params(self, row: Row) -> dict[str, Any]:
         return dict(zip((name for name, _ in self.columns), row, strict=True))
@@ -87,38 +93,43 @@ class HotWrite:
 _TYPES = {sa.Text: "text", sa.BigInteger: "int8", sa.SmallInteger: "int2", sa.LargeBinary: "bytea"}
 
 
-def _type_columns(columns: Mapping[str, sa.Column[Any]]) -> Columns:
+def type_columns(columns: Mapping[str, sa.Column[Any]]) -> Columns:
     return tuple((name, _TYPES[type(column.type)]) for name, column in columns.items())
 
 
-def _read_from(rows: str, text: str) -> str:
+def read_from(rows: str, text: str) -> str:
     """Returns a text with the columns of these rows in place of its parameters."""
     return re.sub(r":(\w+)", rf"{rows}.\1", text)
 
 
-def _make_values(*same: str, **others: str) -> dict[str, str]:
+def make_values(*same: str, **others: str) -> dict[str, str]:
     """Returns the parameter of each column, which is called like the column or as it says."""
     return {name: f":{name}" for name in same} | {name: f":{member}" for name, member in others.items()}
 
 
-def _render_insert(table: sa.Table, values: Mapping[str, str], rows: str = "") -> str:
+def render_insert(table: sa.Table, values: Mapping[str, str], rows: str = "") -> str:
     """Inserts one row of parameters, or all rows of that name."""
     names, texts = ", ".join(values), ", ".join(values.values())
-    source = f"SELECT {_read_from(rows, texts)} FROM {rows}" if rows else f"VALUES ({texts})"
+    source = f"SELECT {read_from(rows, texts)} FROM {rows}" if rows else f"VALUES ({texts})"
     return f"INSERT INTO {table.name} ({names}) {source}"
 
 
-def _make_text(columns: Columns, queries: Sequence[str], last: str, *, is_guarded: bool) -> BatchText:
+def make_text(
+    columns: Columns, queries: Sequence[str], last: str, *, is_guarded: bool, apart: Sequence[str] = ()
+) -> BatchText:
     """The queries and the last one read `given`: the rows of arrays, or the single one. `n` is the place of a row."""
     names = ", ".join(name for name, _ in columns)
     arrays = ", ".join(f"${place}::{kind}[]" for place, (_, kind) in enumerate(columns, 1))
     values = ", ".join(f"${place}::{kind} AS {name}" for place, (name, kind) in enumerate(columns, 1))
     many, one = f"SELECT * FROM unnest({arrays}) WITH ORDINALITY AS given({names}, n)", f"SELECT {values}, 1 AS n"
+    if apart:
+        key = ", ".join(apart)
+        many = f"SELECT DISTINCT ON ({key}) * FROM ({many}) AS sent ORDER BY {key}, n"
     many, one = (f"WITH {', '.join([f'given AS ({given})', *queries])} {last}" for given in (many, one))
     return BatchText(len(columns), many, one, is_guarded)
 
 
-def _make_row_writer(columns: Columns, parts: Sequence[Part]) -> Callable[[Run, Row], bool]:
+def make_row_writer(columns: Columns, parts: Sequence[Part]) -> Callable[[Run, Row], bool]:
     places: dict[str | None, int] = {name: place for place, (name, _) in enumerate(columns)}
     compiled = [(part, part.statement.compiled_for(Dialect.SQLITE)) for part in parts]
     bound = [
@@ -153,13 +164,13 @@ START_MEMBERS = tuple(
 )
 """The columns of a started attempt that are members of a payment; the row goes on with those of its account and key."""
 
-_lean_start = _type_columns({name: payments.c[name] for name in (*START_MEMBERS, *_BESIDE)})
+_lean_start = type_columns({name: payments.c[name] for name in (*START_MEMBERS, *_BESIDE)})
 START_COLUMNS: Columns = (
     *_lean_start,
-    *_type_columns({"fingerprint": idempotency_keys.c.fingerprint, "key_created_at": idempotency_keys.c.created_at}),
+    *type_columns({"fingerprint": idempotency_keys.c.fingerprint, "key_created_at": idempotency_keys.c.created_at}),
 )
-_payment_values = _make_values(*START_MEMBERS, *_BESIDE) | AT_START
-_key_values = _make_values(
+_payment_values = make_values(*START_MEMBERS, *_BESIDE) | AT_START
+_key_values = make_values(
     "channel_id", "merchant_id", "fingerprint", key="idempotency_key", payment_id="id", created_at="key_created_at"
 )
 # A key past its lifetime counts as absent, so the next request may take it over.
@@ -167,46 +178,52 @@ _TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET finger
  payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
  WHERE idempotency_keys.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
 TAKE_KEY = Part(
-    f"{_render_insert(idempotency_keys, _key_values)} {_TAKE_OVER}",
-    f"{_render_insert(idempotency_keys, _key_values, 'first')} {_TAKE_OVER} RETURNING payment_id",
+    f"{render_insert(idempotency_keys, _key_values)} {_TAKE_OVER}",
+    f"{render_insert(idempotency_keys, _key_values, 'first')} {_TAKE_OVER} RETURNING payment_id",
     needs="idempotency_key",
     is_guard=True,
 )
-_insert_payment = Part(_render_insert(payments, _payment_values), _render_insert(payments, _payment_values, "given"))
+_insert_payment = Part(render_insert(payments, _payment_values), render_insert(payments, _payment_values, "given"))
+# Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in a batch is no
+# error that would send the whole batch down the slow path.
+FIRST_KEYS = """SELECT DISTINCT ON (channel_id, idempotency_key) * FROM {} WHERE idempotency_key IS NOT NULL
+ ORDER BY channel_id, idempotency_key, n"""
 _start_parts = (TAKE_KEY, _insert_payment)
 _key_at = len(START_MEMBERS) + _BESIDE.index("idempotency_key")
 
-START = HotWrite(
-    name="start",
-    columns=START_COLUMNS,
-    parts=_start_parts,
-    texts=(
-        _make_text(_lean_start, [], _insert_payment.batch, is_guarded=False),
-        _make_text(
-            START_COLUMNS,
-            [
-                # Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in
-                # a batch is no error that would send the whole batch down the slow path.
-                "first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given"
-                " WHERE idempotency_key IS NOT NULL ORDER BY channel_id, idempotency_key, n)",
-                f"taken AS ({TAKE_KEY.batch})",
-                f"started AS ({_insert_payment.batch} WHERE idempotency_key IS NULL"
-                " OR id = ANY (ARRAY(SELECT payment_id FROM taken)) RETURNING id)",
-            ],
-            "SELECT n FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))",
-            is_guarded=True,
-        ),
-    ),
-    choose_text=lambda row: int(row[_key_at] is not None),
-    write_row=_make_row_writer(START_COLUMNS, _start_parts),
-    is_written=Statement(
-        sa.select(payments.c.id).where(
+
+def make_started_search(answer: sa.ColumnElement[Any]) -> Statement:
+    return Statement(
+        sa.select(answer).where(
             payments.c.merchant_id == sa.bindparam("merchant_id"),
             payments.c.id == sa.bindparam("id"),
             # A payment that is named before it is made may be another process's: only the trace tells them apart.
             payments.c.ndc == sa.bindparam("ndc"),
         )
+    )
+
+
+START: HotWrite[bool] = HotWrite(
+    name="start",
+    columns=START_COLUMNS,
+    parts=_start_parts,
+    texts=(
+        make_text(_lean_start, [], _insert_payment.batch, is_guarded=False),
+        make_text(
+            START_COLUMNS,
+            [
+                f"first AS ({FIRST_KEYS.format('given')})",
+                f"taken AS ({TAKE_KEY.batch})",
+                f"started AS ({_insert_payment.batch} WHERE idempotency_key IS NULL"
+                " OR id = ANY (ARRAY(SELECT payment_id FROM taken)) RETURNING id)",
+            ],
+            "SELECT n, true FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))",
+            is_guarded=True,
+        ),
     ),
+    choose_text=lambda row: int(row[_key_at] is not None),
+    write_row=make_row_writer(START_COLUMNS, _start_parts),
+    is_written=make_started_search(sa.true()),
 )
 
 # ---- complete: the result, its event, its ledger entry, its recovery task, the answer for its key ----
@@ -215,19 +232,19 @@ RESULT = ("state", "outcome", "result_code", "details", "completed_at", "mac")
 COMPLETION_MEMBERS = ("merchant_id", "id", *RESULT, "channel_id", "currency", "amount")
 """The columns of a completed attempt that are members of a payment; the row goes on with what is written elsewhere."""
 
-_lean_completion = _type_columns(
+_lean_completion = type_columns(
     {name: payments.c[name] for name in COMPLETION_MEMBERS}
     | {"expected": payments.c.state, "event_id": outbox.c.id, "topic": outbox.c.topic}
     | {"source": ledger.c.source, "target": ledger.c.target}
 )
 _announced_completion: Columns = (
     *_lean_completion,
-    *_type_columns({name: announcements.c[name] for name in ("payment_type", "payload", "notification_url")}),
+    *type_columns({name: announcements.c[name] for name in ("payment_type", "payload", "notification_url")}),
 )
 COMPLETION_COLUMNS: Columns = (
     *_announced_completion,
-    *_type_columns({"job_id": jobs.c.id, "job_topic": jobs.c.topic, "job_due_at": jobs.c.due_at}),
-    *_type_columns({"status": idempotency_keys.c.status, "body": idempotency_keys.c.body}),
+    *type_columns({"job_id": jobs.c.id, "job_topic": jobs.c.topic, "job_due_at": jobs.c.due_at}),
+    *type_columns({"status": idempotency_keys.c.status, "body": idempotency_keys.c.body}),
 )
 _set_result = f"UPDATE payments SET {', '.join(f'{name} = :{name}' for name in RESULT)}, events = payments.events + 1"
 # Spelled so that no planner takes the index of attempts in flight for it: that index is full of entries that are dead
@@ -240,34 +257,34 @@ _is_its_key = """idempotency_keys.channel_id = completed.channel_id AND idempote
  AND idempotency_keys.status IS NULL"""
 
 
-def _insert_completed(table: sa.Table, values: Mapping[str, str], needs: str | None = None) -> Part:
+def insert_completed(table: sa.Table, values: Mapping[str, str], needs: str | None = None) -> Part:
     condition = "" if needs is None else f" WHERE completed.{needs} IS NOT NULL"
-    return Part(_render_insert(table, values), _render_insert(table, values, "completed") + condition, needs=needs)
+    return Part(render_insert(table, values), render_insert(table, values, "completed") + condition, needs=needs)
 
 
-_set_result_part = Part(
+SET_RESULT = Part(
     f"{_set_result} WHERE {_is_expected}",
     # Two rows for one payment in a batch: the update takes one of them and returns its place, so the other is refused.
-    _read_from(
+    read_from(
         "given",
         f"{_set_result} FROM given WHERE {_is_expected}"
         " RETURNING given.*, payments.idempotency_key, payments.events AS sequence",
     ),
     is_guard=True,
 )
-_event_values = _make_values(
+_event_values = make_values(
     "merchant_id", "topic", "result_code", id="event_id", subject_id="id", created_at="completed_at"
 )
 # The first part has counted the event already.
 _COUNTED = "(SELECT payments.events FROM payments WHERE payments.merchant_id = :merchant_id AND payments.id = :id)"
-_entry_values = _make_values(
+_entry_values = make_values(
     *("merchant_id", "channel_id", "currency", "source", "target", "amount"),
     id="event_id",
     payment_id="id",
     posted_at="completed_at",
 )
-_job_values = _make_values("merchant_id", id="job_id", topic="job_topic", subject_id="id", due_at="job_due_at")
-_announcement_values = _make_values(
+_job_values = make_values("merchant_id", id="job_id", topic="job_topic", subject_id="id", due_at="job_due_at")
+_announcement_values = make_values(
     *("merchant_id", "channel_id", "payment_type", "payload", "notification_url"),
     id="event_id",
     subject_id="id",
@@ -275,60 +292,66 @@ _announcement_values = _make_values(
 )
 _lean_parts = (
     Part(
-        _render_insert(outbox, _event_values | {"sequence": _COUNTED}),
-        _render_insert(outbox, _event_values | {"sequence": "completed.sequence"}, "completed"),
+        render_insert(outbox, _event_values | {"sequence": _COUNTED}),
+        render_insert(outbox, _event_values | {"sequence": "completed.sequence"}, "completed"),
     ),
-    _insert_completed(ledger, _entry_values, "source"),
+    insert_completed(ledger, _entry_values, "source"),
 )
 _announced_parts = (
     *_lean_parts,
-    _insert_completed(announcements, _announcement_values | {"is_pending": "1"}, "payload"),
+    insert_completed(announcements, _announcement_values | {"is_pending": "1"}, "payload"),
 )
 _rich_parts = (
     *_announced_parts,
-    _insert_completed(jobs, _job_values | {"leased_until": "0", "tries": "0", "body": "'{}'"}, "job_id"),
+    insert_completed(jobs, _job_values | {"leased_until": "0", "tries": "0", "body": "'{}'"}, "job_id"),
     Part(
         f"{_set_answer} payments AS completed"
         f" WHERE completed.merchant_id = :merchant_id AND completed.id = :id AND {_is_its_key}",
-        _read_from("completed", f"{_set_answer} completed WHERE {_is_its_key} AND :status IS NOT NULL"),
+        read_from("completed", f"{_set_answer} completed WHERE {_is_its_key} AND :status IS NOT NULL"),
         needs="status",
     ),
 )
-_payload_at, _job_at, _status_at = (
-    [name for name, _ in COMPLETION_COLUMNS].index(name) for name in ("payload", "job_id", "status")
+_completion_parts = (SET_RESULT, *_rich_parts)
+COMPLETION_LEVELS: Sequence[tuple[Columns, Sequence[Part]]] = (
+    (_lean_completion, _lean_parts),
+    (_announced_completion, _announced_parts),
+    (COMPLETION_COLUMNS, _rich_parts),
 )
-_completion_parts = (_set_result_part, *_rich_parts)
+"""The columns and the parts after the first, which ever fewer of the completions need."""
+# Counted from the end, because the row of a follow-up has more in front of it.
+_payload_at, _job_at, _status_at = (
+    [name for name, _ in COMPLETION_COLUMNS].index(name) - len(COMPLETION_COLUMNS)
+    for name in ("payload", "job_id", "status")
+)
 
 
-def _choose_completion(row: Row) -> int:
+def choose_completion(row: Row) -> int:
     if row[_job_at] is not None or row[_status_at] is not None:
         return 2
     return int(row[_payload_at] is not None)
 
 
-def _make_completion(columns: Columns, parts: Sequence[Part]) -> BatchText:
-    queries = [f"completed AS ({_set_result_part.batch})"]
-    queries += [f"part_{number} AS ({part.batch})" for number, part in enumerate(parts)]
-    return _make_text(columns, queries, "SELECT n FROM completed", is_guarded=True)
+def make_completion(columns: Columns, parts: Sequence[Part], *queries: str, apart: Sequence[str] = ()) -> BatchText:
+    """queries: the last of them is `completed`, which the parts read."""
+    named = [f"part_{number} AS ({part.batch})" for number, part in enumerate(parts)]
+    return make_text(columns, [*queries, *named], "SELECT n, true FROM completed", is_guarded=True, apart=apart)
 
 
-COMPLETE = HotWrite(
+# The event shares the commit and is never changed, while the payment may have moved on since.
+find_completed = Statement(
+    sa.select(sa.true()).where(
+        outbox.c.merchant_id == sa.bindparam("merchant_id"), outbox.c.id == sa.bindparam("event_id")
+    )
+)
+
+COMPLETE: HotWrite[bool] = HotWrite(
     name="complete",
     columns=COMPLETION_COLUMNS,
     parts=_completion_parts,
-    texts=(
-        _make_completion(_lean_completion, _lean_parts),
-        _make_completion(_announced_completion, _announced_parts),
-        _make_completion(COMPLETION_COLUMNS, _rich_parts),
-    ),
-    choose_text=_choose_completion,
-    write_row=_make_row_writer(COMPLETION_COLUMNS, _completion_parts),
-    # The event shares the commit and is never changed, while the payment may have moved on since.
-    is_written=Statement(
-        sa.select(outbox.c.id).where(
-            outbox.c.merchant_id == sa.bindparam("merchant_id"), outbox.c.id == sa.bindparam("event_id")
-        )
-    ),
+    texts=tuple(make_completion(*each, f"completed AS ({SET_RESULT.batch})") for each in COMPLETION_LEVELS),
+    choose_text=choose_completion,
+    write_row=make_row_writer(COMPLETION_COLUMNS, _completion_parts),
+    is_written=find_completed,
 )
 
 # ---- end of an attempt: its record, and what it means for the delivery ----
@@ -337,12 +360,12 @@ DELIVERY_KEY = ("merchant_id", "webhook_id", "subject_id", "event_id")
 DELIVERY_MEMBERS = (*DELIVERY_KEY, "lease_owner", "state", "due_at", "tries", "status")
 ATTEMPT_MEMBERS = ("attempted_at", "latency_ms", "request_headers", "answer", "failure", "is_replay")
 """The columns of both that are members of them; between them stands the id of the attempt."""
-_attempt_columns = _type_columns(
+_attempt_columns = type_columns(
     {name: deliveries.c[name] for name in DELIVERY_MEMBERS}
     | {"attempt_id": delivery_attempts.c.id}
     | {name: delivery_attempts.c[name] for name in ATTEMPT_MEMBERS}
 )
-_attempt_values = _make_values("merchant_id", "webhook_id", "event_id", "status", *ATTEMPT_MEMBERS, id="attempt_id")
+_attempt_values = make_values("merchant_id", "webhook_id", "event_id", "status", *ATTEMPT_MEMBERS, id="attempt_id")
 _end_delivery = (
     "UPDATE deliveries SET state = :state, due_at = :due_at, tries = :tries, status = :status, lease_owner = NULL"
 )
@@ -351,24 +374,22 @@ _is_held = " AND ".join(
     (*(f"deliveries.{name} = :{name}" for name in (*DELIVERY_KEY, "lease_owner")), "deliveries.state + 0 = 0")
 )
 _attempt_parts = (
-    Part(
-        _render_insert(delivery_attempts, _attempt_values), _render_insert(delivery_attempts, _attempt_values, "given")
-    ),
-    Part(f"{_end_delivery} WHERE {_is_held}", _read_from("given", f"{_end_delivery} FROM given WHERE {_is_held}")),
+    Part(render_insert(delivery_attempts, _attempt_values), render_insert(delivery_attempts, _attempt_values, "given")),
+    Part(f"{_end_delivery} WHERE {_is_held}", read_from("given", f"{_end_delivery} FROM given WHERE {_is_held}")),
 )
-_attempt_text = _make_text(
+_attempt_text = make_text(
     _attempt_columns, [f"recorded AS ({_attempt_parts[0].batch})"], _attempt_parts[1].batch, is_guarded=False
 )
 
-END_ATTEMPT = HotWrite(
+END_ATTEMPT: HotWrite[bool] = HotWrite(
     name="attempt",
     columns=_attempt_columns,
     parts=_attempt_parts,
     texts=(_attempt_text,),
     choose_text=lambda _: 0,
-    write_row=_make_row_writer(_attempt_columns, _attempt_parts),
+    write_row=make_row_writer(_attempt_columns, _attempt_parts),
     is_written=Statement(
-        sa.select(delivery_attempts.c.id).where(
+        sa.select(sa.true()).where(
             delivery_attempts.c.merchant_id == sa.bindparam("merchant_id"),
             delivery_attempts.c.id == sa.bindparam("attempt_id"),
         )

@@ -66,11 +66,6 @@ _answer = KEYS.update(new=["status", "body"])
 purge_idempotency_records = KEYS.purge(idempotency_keys.c.created_at)
 
 
-def idempotency_writes(idempotency_key: IdempotencyKey, payment: Payment) -> list[Write]:
-    """Takes the key for a payment; the unit is undone where it is taken already."""
-    return [_take(idempotency_key, payment.merchant_id, payment.id)]
-
-
 def answered_idempotency_writes(
     idempotency_key: IdempotencyKey, merchant_id: MerchantId, answer: Answer
 ) -> list[Write]:

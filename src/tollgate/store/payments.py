@@ -11,14 +11,16 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.completion import Completion, choose_event, find_entry_accounts, list_entries
-from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closures
+from tollgate.payments.ledger import BalanceChange, Entry
 from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
-from tollgate.store import hot
+from tollgate.payments.reviews import closes_review
+from tollgate.store import hot, hot_follow_ups
+from tollgate.store.balances import balance_change_writes, encode_bounds, encode_sums, sort_changes
 from tollgate.store.checkouts import end_attempt_writes
-from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, bind, is_among_ids, spread_ids
+from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, is_among_ids, spread_ids
 from tollgate.store.database import Database, Unreadable
 from tollgate.store.events import Event
-from tollgate.store.idempotency import Answer, idempotency_writes
+from tollgate.store.idempotency import Answer
 from tollgate.store.jobs import Job, ensure_job_writes
 from tollgate.store.registrations import end_payment_writes
 from tollgate.store.reviews import close_review_writes, insert_review_writes
@@ -33,25 +35,21 @@ ENTRIES = Codec(ledger, Entry)
 
 # ---- starting ----
 
-_first = payments.alias("first")
-# Changing the balance of the first payment has numbered the transaction before it is inserted in the same unit.
-_next_position = (
-    sa.select(_first.c.chain_length)
-    .where(_first.c.merchant_id == sa.bindparam("merchant_id"), _first.c.id == sa.bindparam("chain_id"))
-    .scalar_subquery()
-)
-_insert_follow_up = PAYMENTS.insert("idempotency_key", position=_next_position)
 _encode_started = PAYMENTS.make_row_encoder(hot.START_MEMBERS)
+_encode_follow_up = PAYMENTS.make_row_encoder(hot_follow_ups.START_MEMBERS)
+_get_position = Statement(sa.select(payments.c.position).where(*PAYMENTS.is_it), is_quick=True)
 _set_beside = PAYMENTS.update(new=["split", "risk"])
 _set_risk = PAYMENTS.update(new=["risk"])
-_NO_KEY = (None, None, None)
 
 
 def _make_start_row(payment: Payment, sealed_account: bytes | None, key: IdempotencyKey | None) -> hot.Row:
     if payment.state is not State.STARTED or payment.chain_id is not None:
         raise ValueError("only an attempt that begins a chain and has no result yet can be started so")
-    taken = _NO_KEY if key is None else (key.key, key.fingerprint, key.created_at)
-    return (*_encode_started(payment), sealed_account, *taken)
+    return (*_encode_started(payment), sealed_account, *_encode_key(key))
+
+
+def _encode_key(key: IdempotencyKey | None) -> hot.Row:
+    return (None, None, None) if key is None else (key.key, key.fingerprint, key.created_at)
 
 
 def _has_beside(payment: Payment) -> bool:
@@ -77,16 +75,45 @@ def start_payment_writes(
     return [*writes, *_set_beside(payment, payment)] if _has_beside(payment) else writes
 
 
+def start_follow_up(
+    db: Database, payment: Payment, balance_changes: Sequence[BalanceChange], idempotency_key: IdempotencyKey | None
+) -> Awaitable[int]:
+    """Makes the reservation, the attempt and its idempotency key durable before anything is sent.
+
+    Returns its number within the chain; 0 if it does not fit any more or its key is taken. One with a split takes a
+    round trip for each of its writes, and any other one for all.
+    """
+    row, others = _make_follow_up_row(payment, balance_changes, idempotency_key)
+    if others or _has_beside(payment):
+        return _start_beside(db, payment, start_follow_up_writes(payment, balance_changes, idempotency_key))
+    return db.submit(hot_follow_ups.START_FOLLOW_UP, row, label="follow-up started")
+
+
+async def _start_beside(db: Database, payment: Payment, writes: Sequence[Write]) -> int:
+    if not await db.write(writes, label="follow-up started"):
+        return 0
+    [position] = await db.fetch_one(_get_position, PAYMENTS.of(payment)) or [0]
+    return int(position)
+
+
 def start_follow_up_writes(
     payment: Payment, balance_changes: Sequence[BalanceChange], idempotency_key: IdempotencyKey | None = None
 ) -> list[Write]:
-    """Writes the reservation, the started attempt and its idempotency key, to be one commit."""
+    """Does what `start_follow_up` does, joined with other writes, and for a dispute that moves a third payment too."""
+    row, others = _make_follow_up_row(payment, balance_changes, idempotency_key)
+    moved = [write for change in others for write in balance_change_writes(payment.merchant_id, change)]
+    writes = [*moved, *hot_follow_ups.START_FOLLOW_UP.make_writes(row)]
+    return [*writes, *_set_beside(payment, payment)] if _has_beside(payment) else writes
+
+
+def _make_follow_up_row(
+    payment: Payment, balance_changes: Sequence[BalanceChange], idempotency_key: IdempotencyKey | None
+) -> tuple[hot.Row, list[BalanceChange]]:
     if payment.state is not State.STARTED or payment.chain_id is None:
         raise ValueError("a later transaction is started, and within a chain")
-    writes = [write for change in balance_changes for write in balance_change_writes(payment.merchant_id, change)]
-    if idempotency_key is not None:
-        writes += idempotency_writes(idempotency_key, payment)
-    return writes + _insert_follow_up(payment, idempotency_key=idempotency_key and idempotency_key.key)
+    changes = sort_changes(payment, balance_changes)
+    moved = (*encode_sums(changes), *encode_bounds(changes))
+    return (*_encode_follow_up(payment), *moved, *_encode_key(idempotency_key)), changes.others
 
 
 _move_account = PAYMENTS.update(payments.c.state + ZERO == ZERO, new=["account_id", "connector", "routing"])
@@ -107,37 +134,6 @@ def keep_account_writes(seen: Payment) -> list[Write]:
     """Changes nothing, and fails where a payment was moved to another acquirer account since it was read."""
     return _keep_account(seen, seen)
 
-
-# ---- balances ----
-
-_SUMS = Balance.__struct_fields__
-_GUARDS = ("left_min", "left_max", "counted_max", "disputed_max", "net_min", "length_max", "barred_by")
-# Typed, because PostgreSQL cannot tell the type of a sum that it is given one part of.
-_changed: dict[str, Any] = {name: payments.c[name] + bind("d", payments.c[name]) for name in _SUMS}
-_bound = {name: sa.bindparam(name, type_=payments.c.amount.type) for name in _GUARDS}
-_left = payments.c.amount + _changed["added"] - _changed["drawn"] - _changed["reserved"]
-_balance_change = PAYMENTS.update(
-    _left >= _bound["left_min"],
-    _left <= _bound["left_max"],
-    _changed["counted"] <= _bound["counted_max"],
-    payments.c.disputed <= _bound["disputed_max"],
-    payments.c.closed.op("&")(_bound["barred_by"]) == ZERO,
-    _changed["chain_net"] >= _bound["net_min"],
-    _changed["chain_length"] <= _bound["length_max"],
-    **_changed,
-)
-
-
-def balance_change_writes(merchant_id: MerchantId, balance_change: BalanceChange) -> list[Write]:
-    """Moves one balance; the unit is undone where a guard does not hold."""
-    params = {f"d_{name}": getattr(balance_change, name) for name in _SUMS}
-    params |= {name: getattr(balance_change, name) for name in _GUARDS}
-    params["barred_by"] = expand_closures(balance_change.barred_by)
-    return _balance_change.by_key(merchant_id, balance_change.payment_id, **params)
-
-
-hold_chain_writes = PAYMENTS.update(seen=["chain_length"], chain_length=payments.c.chain_length)
-"""Changes nothing; the unit is undone where the chain of a first payment has grown since it was read."""
 
 # ---- completing ----
 
@@ -164,6 +160,22 @@ def _make_completion_row(completion: Completion, answer: Answer | None, expected
     return (*_encode_completed(payment), expected, *event, *accounts, *announced, *job, *kept)
 
 
+def _make_follow_up_completion(completion: Completion, answer: Answer | None) -> hot.Row | None:
+    """Returns the row of a completed follow-up; None where it moves more than has a place in it."""
+    payment = completion.payment
+    changes = sort_changes(payment, completion.balance_changes)
+    if changes.others:
+        return None
+    other = list_entries(payment)[1:] if payment.releases else ()
+    return (
+        payment.chain_id,
+        *encode_sums(changes),
+        payment.referenced_id if closes_review(payment) else None,
+        *((other[0].id, other[0].source, other[0].target, other[0].amount) if other else _NOT_WRITTEN * 2),
+        *_make_completion_row(completion, answer, State.STARTED),
+    )
+
+
 def complete_payment(
     db: Database,
     completion: Completion,
@@ -174,7 +186,8 @@ def complete_payment(
 ) -> Awaitable[bool]:
     """Writes the result, all that moves with it and the stored answer in one commit; False if another completed it.
 
-    guards: writes that must succeed in this commit.
+    guards: writes that must succeed in this commit. With them, a split, a finding of risk, or a change to a
+    registration or checkout, it takes a round trip for each write, and otherwise one for all.
     """
     is_alone = (
         not guards
@@ -185,6 +198,8 @@ def complete_payment(
     )
     if is_alone and completion.payment.chain_id is None:
         return db.submit(hot.COMPLETE, _make_completion_row(completion, answer, State.STARTED), label=label)
+    if is_alone and (row := _make_follow_up_completion(completion, answer)):
+        return db.submit(hot_follow_ups.COMPLETE_FOLLOW_UP, row, label=label)
     return db.write([*guards, *completion_writes(completion, answer)], label=label)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import asyncpg
 
 from tollgate.store import database, statements
-from tollgate.store.hot import HOT_WRITES, HotWrite, Row
+from tollgate.store.hot import HOT_WRITES, Answer, HotWrite, Row
+from tollgate.store.hot_follow_ups import FOLLOW_UP_WRITES
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
-from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchWriter
+from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchReader, BatchWriter
 from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, get_fate, persist
 
 POOL_MAX = 8
@@ -29,9 +30,14 @@ class PostgresDatabase(database.Probed):
     dialect = statements.Dialect.POSTGRESQL
 
     def __init__(
-        self, pool: asyncpg.Pool, make_writers: Callable[[database.WriteHealth], Mapping[str, BatchWriter]]
+        self,
+        pool: asyncpg.Pool,
+        make_writers: Callable[[database.WriteHealth], Mapping[str, BatchWriter]],
+        make_reader: Callable[[statements.HotRead], BatchReader],
     ) -> None:
         self.pool = pool
+        self._make_reader = make_reader
+        self._readers: dict[str, BatchReader] = {}
         self._health = database.WriteHealth(self._check_write)
         self._writers = make_writers(self._health)
 
@@ -48,6 +54,12 @@ class PostgresDatabase(database.Probed):
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
+    def read(self, hot: statements.HotRead, params: Mapping[str, Any]) -> Awaitable[list[Row]]:
+        reader = self._readers.get(hot.name)
+        if reader is None:
+            reader = self._readers[hot.name] = self._make_reader(hot)
+        return reader.submit(tuple(params.values()))
+
     async def write(self, writes: Sequence[statements.Write], *, label: str) -> bool:
         self._refuse_reader()
         bound = []
@@ -59,7 +71,7 @@ class PostgresDatabase(database.Probed):
         self.probe(label, "after")
         return is_written
 
-    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
+    def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
         self._refuse_reader()
         return self._probe_queued(label, self._writers[hot.name].submit(row))
 
@@ -93,6 +105,8 @@ class PostgresDatabase(database.Probed):
             await ask()
 
     async def close(self) -> None:
+        for reader in self._readers.values():
+            await reader.close()
         for writer in self._writers.values():
             await writer.close()
         await self.pool.close()
@@ -159,9 +173,10 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
     pool = await persist(open_pool, is_repeatable=True)
 
     def make_writers(health: database.WriteHealth) -> dict[str, BatchWriter]:
-        return {} if read_only else {hot.name: BatchWriter(hot, connect, pool, health) for hot in HOT_WRITES}
+        hot_writes = () if read_only else (*HOT_WRITES, *FOLLOW_UP_WRITES)
+        return {hot.name: BatchWriter(hot, connect, pool, health) for hot in hot_writes}
 
-    return PostgresDatabase(pool, make_writers)
+    return PostgresDatabase(pool, make_writers, lambda hot: BatchReader(hot, connect))
 
 
 def _choose_host(url: str, read_only: bool) -> dict[str, Any]:

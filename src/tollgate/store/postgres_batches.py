@@ -1,4 +1,4 @@
-"""The batched writes on PostgreSQL: one statement and one commit for all that is queued.
+"""The batched reads and writes on PostgreSQL: one statement, and one commit, for all that is queued.
 
 What a row means is decided elsewhere.
 """
@@ -6,6 +6,7 @@ What a row means is decided elsewhere.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import asyncpg
@@ -13,7 +14,7 @@ import asyncpg
 from tollgate.store.database import Batcher, Unavailable, Unconfirmed, WriteHealth
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, get_fate, persist
-from tollgate.store.statements import Dialect
+from tollgate.store.statements import Dialect, HotRead
 
 # Batches find their few rows by key. On a young table, whose size the planner does not know yet, it would choose to
 # scan it, keep that plan, and slow down with every payment.
@@ -60,39 +61,63 @@ class _Line:
             await self._connection.close()
 
 
-class BatchWriter:
-    """A writer gathers the rows of one hot write into batches."""
+class BatchReader:
+    """A reader gathers the requests of one hot read into batches."""
 
-    def __init__(self, hot: HotWrite, connect: Connect, pool: asyncpg.Pool, health: WriteHealth) -> None:
+    def __init__(self, hot: HotRead, connect: Connect) -> None:
         self._hot = hot
-        self._health = health
-        self._pool = pool
-        self._loop = asyncio.get_running_loop()
         self._line = _Line(connect)
-        self._batcher: Batcher[Row, bool] = Batcher(self._start)
+        self._batcher: Batcher[Row, list[Row]] = Batcher(
+            lambda keys: asyncio.ensure_future(persist(partial(self._fetch, keys), is_repeatable=True))
+        )
         self.submit = self._batcher.submit
 
     async def close(self) -> None:
         await self._batcher.close()
         await self._line.close()
 
-    def _start(self, rows: Sequence[Row]) -> asyncio.Future[Sequence[bool]]:
+    async def _fetch(self, keys: Sequence[Row], _tries: int) -> list[list[Row]]:
+        found: list[list[Row]] = [[] for _ in keys]
+        for place, *row in await self._line.fetch(self._hot.many, list(zip(*keys, strict=True))):
+            found[place - 1].append(tuple(row))
+        return found
+
+
+class BatchWriter:
+    """A writer gathers the rows of one hot write into batches."""
+
+    def __init__(self, hot: HotWrite[Any], connect: Connect, pool: asyncpg.Pool, health: WriteHealth) -> None:
+        self._hot = hot
+        self._health = health
+        self._pool = pool
+        self._loop = asyncio.get_running_loop()
+        self._line = _Line(connect)
+        names = [name for name, _ in hot.columns]
+        get_key = itemgetter(*map(names.index, hot.apart)) if hot.apart else None
+        self._batcher: Batcher[Row, Any] = Batcher(self._start, get_key=get_key)
+        self.submit = self._batcher.submit
+
+    async def close(self) -> None:
+        await self._batcher.close()
+        await self._line.close()
+
+    def _start(self, rows: Sequence[Row]) -> asyncio.Future[Sequence[Any]]:
         return self._loop.create_task(self._health.watch(self._persist(rows)))
 
-    async def _persist(self, rows: Sequence[Row]) -> Sequence[bool]:
+    async def _persist(self, rows: Sequence[Row]) -> Sequence[Any]:
         """Writes rows, and asks for those whose answer was lost even where the database takes no writes any more."""
         try:
             return await persist(partial(self._try, rows), is_repeatable=True, lost=Unconfirmed)
         except Unconfirmed as fault:
             try:
-                found = [await self._is_written(row) for row in rows]
+                found = [await self._get_answer(row) for row in rows]
             except FAULTS:
                 raise fault from None
             if not any(found):
                 raise Unavailable(f"nothing was written: {fault}") from None
             return found
 
-    async def _try(self, rows: Sequence[Row], tries: int) -> Sequence[bool]:
+    async def _try(self, rows: Sequence[Row], tries: int) -> Sequence[Any]:
         """Writes rows once more; one that an earlier try made durable is refused now, and then found."""
         hot = self._hot
         text = hot.texts[max(map(hot.choose_text, rows))]
@@ -107,15 +132,16 @@ class BatchWriter:
             if len(rows) > 1:
                 # Either all are durable, or one that another process made before stands in the way of the others.
                 return [(await self._try([row], tries))[0] for row in rows]
-            answers = [False]
+            answers: list[Any] = [False]
         else:
             answers = [not text.is_guarded] * len(rows)
-            for (position,) in accepted:
-                answers[position - 1] = True
+            for place, answer in accepted:
+                answers[place - 1] = answer
         if tries == 0:
             return answers
-        return [answer or await self._is_written(row) for answer, row in zip(answers, rows, strict=True)]
+        return [answer or await self._get_answer(row) for answer, row in zip(answers, rows, strict=True)]
 
-    async def _is_written(self, row: Row) -> bool:
+    async def _get_answer(self, row: Row) -> Any:
         compiled = self._hot.is_written.compiled_for(Dialect.POSTGRESQL)
-        return bool(await self._pool.fetch(compiled.text, *compiled.bind(self._hot.make_params(row))))
+        found = await self._pool.fetchval(compiled.text, *compiled.bind(self._hot.make_params(row)))
+        return False if found is None else found

@@ -6,9 +6,10 @@ from functools import cache
 import sqlalchemy as sa
 
 from tollgate.payments.payment import Payment
-from tollgate.payments.reviews import Review, ReviewState, closes_review
+from tollgate.payments.reviews import Review, closes_review
 from tollgate.store.codec import LIMIT, ZERO, Codec, bind
 from tollgate.store.database import Database
+from tollgate.store.hot_follow_ups import CLOSE_REVIEW
 from tollgate.store.schema import OPEN_REVIEW, reviews
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId
@@ -20,7 +21,6 @@ insert_review_writes = REVIEWS.insert()
 _is_open = reviews.c.state == ZERO
 decide_review_writes = REVIEWS.update(_is_open, new=["state", "decided_at", "decided_by", "note"])
 """Ends an open review; the unit is undone where somebody else has ended it."""
-_close = REVIEWS.update(_is_open, new=["state", "decided_at"])
 wipe_note_writes = REVIEWS.update(note=sa.literal_column("''"))
 
 
@@ -43,13 +43,12 @@ def close_review_writes(completed: Payment) -> list[Write]:
     """Closes the review of the payment to which an approved follow-up gives money back, if it is still open."""
     if completed.referenced_id is None or not closes_review(completed):
         return []
-    return _close.by_key(
-        completed.merchant_id,
-        completed.referenced_id,
-        rows=None,
-        new_state=ReviewState.CLOSED,
-        new_decided_at=completed.completed_at,
-    )
+    params = {
+        "merchant_id": completed.merchant_id,
+        "reviewed_id": completed.referenced_id,
+        "completed_at": completed.completed_at,
+    }
+    return [Write(CLOSE_REVIEW.statement, params)]
 
 
 async def list_open(

@@ -15,7 +15,7 @@ import apsw
 
 from tollgate.store import database, statements
 from tollgate.store.committing import CommitPace, WriterThread
-from tollgate.store.hot import HotWrite, Row, Run
+from tollgate.store.hot import Answer, HotWrite, Row, Run
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
@@ -92,6 +92,9 @@ class SqliteDatabase(database.Probed):
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
+    def read(self, hot: statements.HotRead, params: Mapping[str, Any]) -> Awaitable[list[Row]]:
+        return self.fetch(hot.one, params)
+
     async def write(self, writes: Sequence[statements.Write], *, label: str) -> bool:
         bound = []
         for write in writes:
@@ -102,7 +105,7 @@ class SqliteDatabase(database.Probed):
         self.probe(label, "after")
         return is_written
 
-    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
+    def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
         return self._probe_queued(label, self._submit(hot.write_row, row))
 
     async def find_trouble(self) -> str | None:
@@ -195,8 +198,8 @@ class SqliteDatabase(database.Probed):
             writer.set_busy_timeout(0)
 
     def _run(self, text: str, bindings: Sequence[Any]) -> int:
-        self._execute(text, bindings)
-        return self._changes()
+        told: int | None = self._execute(text, bindings).get
+        return self._changes() if told is None else told
 
     def _write_and_fetch(self, _: Run, bound: tuple[str, Sequence[Any]]) -> list[Row]:
         return self._execute(*bound).fetchall()

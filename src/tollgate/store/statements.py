@@ -69,6 +69,16 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class HotRead:
+    """A frequent read, of which PostgreSQL answers all that wait with one statement."""
+
+    name: str
+    one: Statement
+    many: str
+    """It takes an array for each parameter, and returns the place (from 1) of its request before each row."""
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """A write is one statement of an atomic unit; any other number of affected rows than `rows` undoes the unit."""
 

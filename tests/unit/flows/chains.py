@@ -18,6 +18,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.store.database import Database
+from tollgate.store.hot import HotWrite, Row
 from tollgate.store.jobs import Job, lease_due
 from tollgate.store.payments import find_payment, list_chain
 from tollgate.store.statements import Write
@@ -107,7 +108,7 @@ def show(request: WireRequest) -> dict[str, Any]:
 
 
 class Meddler:
-    """A database where something happens just before a unit is written; all else is the real one's."""
+    """A database where something happens just before anything is written; all else is the real one's."""
 
     def __init__(self, database: Database, meddle: Callable[[], Awaitable[bool]]) -> None:
         self._database = database
@@ -119,6 +120,9 @@ class Meddler:
     async def write(self, steps: list[Write], *, label: str) -> bool:
         """Refused where the meddler says so."""
         return await self._meddle() and await self._database.write(steps, label=label)
+
+    async def submit(self, hot: HotWrite[Any], row: Row, *, label: str) -> Any:
+        return await self._meddle() and await self._database.submit(hot, row, label=label)
 
 
 def meddle_with(app: App, meddle: Callable[[], Awaitable[bool]]) -> App:

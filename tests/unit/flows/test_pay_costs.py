@@ -43,7 +43,7 @@ class CountingDatabase:
         self.units.append(steps)
         return await self._database.write(steps, label=label)
 
-    async def submit(self, hot: HotWrite, row: Row, *, label: str) -> bool:
+    async def submit(self, hot: HotWrite[bool], row: Row, *, label: str) -> bool:
         self.hot.append(hot.name)
         return await self._database.submit(hot, row, label=label)
 

@@ -56,6 +56,16 @@ async def test_a_single_item_does_not_wait_for_company() -> None:
     assert disk.batches == [[1], [2]]
 
 
+async def test_items_with_one_key_wait_for_each_other_in_their_order() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, items_max=3, get_key=lambda item: item % 10)
+
+    answers = await asyncio.gather(*[batcher.submit(n) for n in (1, 11, 21, 2, 3, 12, 4)])
+
+    assert answers == [2, 22, 42, 4, 6, 24, 8]
+    assert disk.batches == [[1, 2, 3], [11, 12, 4], [21]]
+
+
 async def test_the_next_batch_gathers_while_one_is_written() -> None:
     disk = Disk()
     batcher = Batcher(disk.write)

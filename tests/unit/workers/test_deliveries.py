@@ -216,7 +216,7 @@ class Outage:
         self._refuse(label)
         return await self._database.write(writes, label=label)  # type: ignore[arg-type]
 
-    async def submit(self, hot: HotWrite, row: Row, *, label: str) -> bool:
+    async def submit(self, hot: HotWrite[bool], row: Row, *, label: str) -> bool:
         self._refuse(label)
         return await self._database.submit(hot, row, label=label)
 
