@@ -110,7 +110,7 @@ class Codec(Generic[T]):
         self.is_it = [column == bind("of", column) for column in (table.c[name] for name in key)]
         """Compares the key with the parameters that `of` and `make_key` return."""
         self.of = self.make_encoder(self.key, "of_")
-        self.by_key = Statement(self.select(*self.is_it), is_quick=True)
+        self.by_key = Statement(lambda: self.select(*self.is_it), is_quick=True)
 
     def _call(self, verb: str, name: str, source: str, convert: Convert | None, is_optional: bool) -> str:
         if convert is None:
@@ -165,26 +165,36 @@ class Codec(Generic[T]):
         With `ignores_taken`, a row that breaks a unique index is not written, and that is no fault; with
         `ignores_taken_key`, only where it is the index of the primary key.
         """
-        values = {name: sa.bindparam(name) for name in (*self.names, *more)} | fixed
-        if ignores_taken or ignores_taken_key:
-            index = list(self.table.primary_key) if ignores_taken_key else None
-            ignoring = insert(self.table).values(values).on_conflict_do_nothing(index_elements=index)
-            return Insert(self, Statement(ignoring))
-        return Insert(self, Statement(sa.insert(self.table).values(values)))
+
+        def build() -> sa.Insert:
+            values = {name: sa.bindparam(name) for name in (*self.names, *more)} | fixed
+            if ignores_taken or ignores_taken_key:
+                index = list(self.table.primary_key) if ignores_taken_key else None
+                return insert(self.table).values(values).on_conflict_do_nothing(index_elements=index)
+            return sa.insert(self.table).values(values)
+
+        return Insert(self, Statement(build, is_write=True))
 
     def update(self, *guards: Any, seen: Sequence[str] = (), new: Sequence[str] = (), **values: Any) -> Change[T]:
         """Updates one row where all guards hold and the columns `seen` are as they were read.
 
         The columns `new` are taken from a struct or from parameters, the others are set to expressions.
         """
-        given = {name: bind("new", self.table.c[name]) for name in new}
-        expected = [is_as_seen(self.table.c[name]) for name in seen]
-        changing = sa.update(self.table).where(*self.is_it, *guards, *expected).values(given | values)
-        return Change(self, Statement(changing), seen, new)
+
+        def build() -> sa.Update:
+            given = {name: bind("new", self.table.c[name]) for name in new}
+            expected = [is_as_seen(self.table.c[name]) for name in seen]
+            return sa.update(self.table).where(*self.is_it, *guards, *expected).values(given | values)
+
+        return Change(self, Statement(build, is_write=True), seen, new)
 
     def delete(self, *guards: Any, seen: Sequence[str] = ()) -> Change[T]:
-        expected = [is_as_seen(self.table.c[name]) for name in seen]
-        return Change(self, Statement(sa.delete(self.table).where(*self.is_it, *guards, *expected)), seen, ())
+
+        def build() -> sa.Delete:
+            expected = [is_as_seen(self.table.c[name]) for name in seen]
+            return sa.delete(self.table).where(*self.is_it, *guards, *expected)
+
+        return Change(self, Statement(build, is_write=True), seen, ())
 
     def purge(self, age: sa.Column[Any], *where: Any, wiped: str | None = None) -> Purge:
         """Deletes the oldest rows, or wipes one of their columns."""

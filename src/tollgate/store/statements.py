@@ -3,7 +3,7 @@
 Running them is the drivers' work.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -44,13 +44,20 @@ class CompiledText:
         return tuple([params[name] for name in self.names])
 
 
+Expression = sa.sql.expression.Executable
+
+
 class Statement:
-    """A statement is built once at import. `is_quick` promises a read by key that may run on the event loop."""
+    """A statement is made at import and compiled when it first runs.
+
+    Its expression may be given as a function, which is called then; whether it writes must then be said.
+    `is_quick` promises a read by key that may run on the event loop.
+    """
 
     __slots__ = ("_compiled", "_expression", "is_quick", "is_write")
 
     def __init__(
-        self, expression: sa.sql.expression.Executable, *, is_quick: bool = False, is_write: bool = False
+        self, expression: Expression | Callable[[], Expression], *, is_quick: bool = False, is_write: bool = False
     ) -> None:
         self._expression = expression
         self._compiled: dict[Dialect, CompiledText] = {}
@@ -60,7 +67,8 @@ class Statement:
     def compiled_for(self, dialect: Dialect) -> CompiledText:
         found = self._compiled.get(dialect)
         if found is None:
-            compiled = self._expression.compile(dialect=COMPILERS[dialect])  # type: ignore[attr-defined]
+            expression = self._expression() if callable(self._expression) else self._expression
+            compiled = expression.compile(dialect=COMPILERS[dialect])  # type: ignore[attr-defined]
             # The compiler may add constants of its own, as SQLite's LIMIT wants an OFFSET beside it.
             constants = {name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required}
             found = CompiledText(str(compiled), tuple(compiled.positiontup or ()), constants)

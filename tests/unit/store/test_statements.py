@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import pkgutil
+from importlib import import_module
+
 import pytest
 import sqlalchemy as sa
 
+import tollgate.store
 from tollgate.store.schema import jobs
 from tollgate.store.statements import Dialect, Statement
 
@@ -44,3 +49,27 @@ def test_a_statement_knows_whether_it_writes() -> None:
     assert Statement(sa.delete(jobs)).is_write
     assert Statement(sa.text("VACUUM"), is_write=True).is_write
     assert not LIST.is_write
+
+
+def test_an_expression_that_is_given_as_a_function_is_made_when_it_is_needed() -> None:
+    made: list[str] = []
+
+    def build() -> sa.Delete:
+        made.append("once")
+        return sa.delete(jobs)
+
+    statement = Statement(build, is_write=True)
+    assert made == []
+
+    assert statement.compiled_for(Dialect.SQLITE).text == statement.compiled_for(Dialect.SQLITE).text
+    assert made == ["once"]
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_every_statement_of_the_store_compiles(dialect: Dialect) -> None:
+    for module in pkgutil.iter_modules(tollgate.store.__path__):
+        import_module(f"tollgate.store.{module.name}")
+    statements = [each for each in gc.get_objects() if isinstance(each, Statement)]
+
+    assert len(statements) > 300
+    assert all(each.compiled_for(dialect).text for each in statements)
