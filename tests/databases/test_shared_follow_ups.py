@@ -20,12 +20,14 @@ from tollgate.payments.ledger import Balance, BalanceChange
 from tollgate.payments.payment import Payment
 from tollgate.store.database import Database, Unwritable
 from tollgate.store.idempotency import find_idempotency_record
+from tollgate.store.named_payments import find_with_first
 from tollgate.store.opening import open_database
 from tollgate.store.payments import complete_payment, find_payment, list_chain, start_follow_up
-from tollgate.values import Money
+from tollgate.values import MerchantId, Money
 
 pytestmark = pytest.mark.anyio
 
+STRANGER = MerchantId("8a" + "9" * 30)
 REFUND = FollowUpRequest(payment_type="RF", money=Money(1_000, "EUR"))
 
 
@@ -70,6 +72,18 @@ async def test_refunds_of_many_payments_and_captures_at_once_leave_every_balance
     for hold in holds:
         chain = await check_chain(db, hold.id)
         assert (len(chain), chain[hold.id].balance.chain_net) == (9, 2_000)
+
+
+async def test_payments_that_are_named_at_once_are_read_with_the_first_of_their_chains(db: Database) -> None:
+    hold, debit = await begin(db, "PA"), await begin(db, "DB")
+    capture = await follow(db, hold, "CP", 4_000)
+    hold = await read(db, hold.id)
+    named = [capture.id, debit.id, "8a" + "0" * 32, hold.id, capture.id]
+
+    found = await asyncio.gather(*(find_with_first(db, MERCHANT, each) for each in named))
+
+    assert found == [(capture, hold), (debit, debit), None, (hold, hold), (capture, hold)]
+    assert await find_with_first(db, STRANGER, capture.id) is None
 
 
 async def test_a_guard_of_either_payment_leaves_both_as_they_were(db: Database) -> None:
@@ -177,13 +191,15 @@ async def test_a_reservation_of_everything_whose_answer_was_lost_is_made_once(
         debit = await begin(db, "DB")
         attempt, decided = plan_attempt(debit, debit, FollowUpRequest(payment_type="RV"))
         assert isinstance(decided, Plan)
+        cable.cut_reply_to = debit.id.encode()
+        assert await find_with_first(db, MERCHANT, debit.id) == (debit, debit)
         cable.cut_reply_to = attempt.id.encode()
 
         assert await reserve(db, attempt, decided, debit)
         cable.cut_reply_to = attempt.id.encode()
         assert await complete_payment(db, complete(attempt, APPROVED, attempt.created_at + 9))
 
-        assert cable.cuts == 2
+        assert cable.cuts == 3
         assert (await read(db, debit.id)).balance.drawn == 10_000
         assert len(await list_chain(db, MERCHANT, debit.id, CHAIN_MAX)) == 2
         await check_chain(db, debit.id)
