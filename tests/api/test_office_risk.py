@@ -183,6 +183,8 @@ def test_lists_are_shown_a_page_at_a_time(own: GatewayProcess) -> None:
 
     use_store(own, add_entries)
     notes, path = [], f"{office.base}/lists"
+    # A server hears of a new merchant within half a second.
+    wait_until(lambda: office.get(path).status == 200)
     for _ in range(3):
         page = office.get(path)
         notes += [row[4] for row in read_rows(page) if row[0] == "block"]
