@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from databases.chained import APPROVED, CHAIN_MAX, begin, check_chain, finish, follow, plan_attempt, read, reserve
 from databases.samples import MERCHANT, make_idempotency_key, make_payment
@@ -18,7 +19,8 @@ from tollgate.payments.chain import FollowUpRequest, Plan, list_start_changes
 from tollgate.payments.completion import complete
 from tollgate.payments.ledger import Balance, BalanceChange
 from tollgate.payments.payment import Payment
-from tollgate.store.database import Database, Unwritable
+from tollgate.payments.splits import Share
+from tollgate.store.database import Database, Unavailable, Unconfirmed, Unwritable
 from tollgate.store.idempotency import find_idempotency_record
 from tollgate.store.named_payments import find_with_first
 from tollgate.store.opening import open_database
@@ -149,6 +151,46 @@ async def test_a_follow_up_that_cannot_be_written_fails_alone(db: Database) -> N
 def make_twin(attempt: Payment, named: Payment) -> Payment:
     """An attempt with the id of one that is written already."""
     return make_payment(id=attempt.id, payment_type="RF", referenced_id=named.id, chain_id=named.id)
+
+
+class WriteOnly:
+    """A database that cannot be read any more."""
+
+    def __init__(self, database: Database) -> None:
+        self.write = database.write
+
+    async def fetch_one(self, _statement: object, _params: object) -> None:
+        raise Unavailable("gone")
+
+
+async def test_a_split_follow_up_whose_number_cannot_be_read_is_not_told_to_come_again(db: Database) -> None:
+    debit = await begin(db, "DB")
+    attempt, changes = plan(debit)
+    write_only: Any = WriteOnly(db)
+
+    with pytest.raises(Unconfirmed, match="was started"):
+        await start_follow_up(write_only, replace(attempt, split=(Share("ann", 1_000),)), changes, None)
+
+    assert (await read(db, attempt.id)).position == 2
+
+
+async def test_two_processes_never_reserve_more_than_there_is(postgres_url: str) -> None:
+    """Their statements begin before the other's commit, so what they test is what they have locked."""
+    async with opened(postgres_url) as one, opened(postgres_url) as other:
+        hold = await begin(one, "PA", 20_000)
+        captures = [await follow(one, await read(one, hold.id), "CP", 10_000) for _ in range(2)]
+        first = await read(one, hold.id)
+        planned = [plan(capture, first) for _ in range(15) for capture in captures]
+
+        numbers = await asyncio.gather(
+            *(start_follow_up((one, other)[n // 2 % 2], *each, None) for n, each in enumerate(planned))
+        )
+
+        won = [attempt for (attempt, _), number in zip(planned, numbers, strict=True) if number]
+        assert sorted(number for number in numbers if number) == list(range(4, 24))
+        await asyncio.gather(*(finish((one, other)[n % 2], attempt) for n, attempt in enumerate(won)))
+        chain = await check_chain(one, hold.id)
+        assert [chain[capture.id].left for capture in captures] == [0, 0]
 
 
 async def test_two_rows_of_one_chain_in_one_statement_never_lose_a_reservation(postgres_url: str) -> None:

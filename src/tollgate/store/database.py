@@ -116,7 +116,8 @@ class Probed:
 
 Item = TypeVar("Item")
 
-ITEMS_MAX = 64
+ITEMS_MAX = 32
+"""With larger batches all payments that came together would wait for the database at once, and then it for them."""
 
 
 class Batcher(Generic[Item, Answer]):

@@ -18,7 +18,7 @@ from tollgate.store import hot, hot_follow_ups
 from tollgate.store.balances import balance_change_writes, encode_bounds, encode_sums, sort_changes
 from tollgate.store.checkouts import end_attempt_writes
 from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, is_among_ids, spread_ids
-from tollgate.store.database import Database, Unreadable
+from tollgate.store.database import Damaged, Database, Unavailable, Unconfirmed, Unreadable
 from tollgate.store.events import Event
 from tollgate.store.idempotency import Answer
 from tollgate.store.jobs import Job, ensure_job_writes
@@ -92,7 +92,11 @@ def start_follow_up(
 async def _start_beside(db: Database, payment: Payment, writes: Sequence[Write]) -> int:
     if not await db.write(writes, label="follow-up started"):
         return 0
-    [position] = await db.fetch_one(_get_position, PAYMENTS.of(payment)) or [0]
+    try:
+        [position] = await db.fetch_one(_get_position, PAYMENTS.of(payment)) or [0]
+    except (Unavailable, Damaged) as fault:
+        # It was started, so nobody may be invited to send it again.
+        raise Unconfirmed(f"a follow-up was started, and its number could not be read: {fault}") from None
     return int(position)
 
 
