@@ -117,7 +117,7 @@ class Probed:
 Item = TypeVar("Item")
 
 ITEMS_MAX = 32
-"""With larger batches all payments that came together would wait for the database at once, and then it for them."""
+"""A larger batch lets all payments that came together wait for the database at once, and it then waits for them."""
 
 
 class Batcher(Generic[Item, Answer]):
