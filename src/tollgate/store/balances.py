@@ -36,7 +36,8 @@ def balance_change_writes(merchant_id: MerchantId, balance_change: BalanceChange
 class SortedChanges(msgspec.Struct, frozen=True):
     """The changes of a follow-up by the payments that they change; the one named may be the first of the chain.
 
-    A change has its place if it is only about what is kept of such a payment; a dispute has others.
+    A change has its place if it is only about what is kept of such a payment; a dispute has others. A second change of
+    one payment has none, so that it does not take the place of the first.
     """
 
     named: BalanceChange
@@ -48,11 +49,11 @@ def sort_changes(payment: Payment, balance_changes: Sequence[BalanceChange]) -> 
     named, first, others = _NO_CHANGE, _NO_CHANGE, []
     for change in balance_changes:
         is_named, is_first = change.payment_id == payment.referenced_id, change.payment_id == payment.chain_id
-        if is_named and is_first:
+        if is_named and is_first and named is _NO_CHANGE:
             named = first = change
-        elif is_named and _list_of_first(change) == _NOTHING_OF_FIRST:
+        elif is_named and named is _NO_CHANGE and _list_of_first(change) == _NOTHING_OF_FIRST:
             named = change
-        elif is_first and _list_of_named(change) == _NOTHING_OF_NAMED:
+        elif is_first and first is _NO_CHANGE and _list_of_named(change) == _NOTHING_OF_NAMED:
             first = change
         else:
             others.append(change)

@@ -43,3 +43,13 @@ def test_what_has_no_place_is_written_by_itself() -> None:
         assert changes.others == [change]
         assert not changes.named.payment_id
         assert not changes.first.payment_id
+
+
+def test_a_second_change_of_one_payment_does_not_take_the_place_of_the_first() -> None:
+    of_first = BalanceChange(payment_id=FIRST, chain_length=1)
+    of_named = BalanceChange(payment_id=NAMED, reserved=1)
+
+    for payment, change in ((follow(FIRST), of_first), (follow(NAMED), of_first), (follow(NAMED), of_named)):
+        changes = sort_changes(payment, [change, change])
+        assert change in (changes.named, changes.first)
+        assert changes.others == [change]
