@@ -45,7 +45,7 @@ FLAGS_api := -n 4 --dist loadfile --no-loadscope-reorder
 FLAGS_browser := -n 3 --dist loadfile --no-loadscope-reorder
 FLAGS_crash := -n 6 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve test check prove bench docs answers crashes screenshots lock clean machine node $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove bench docs answers crashes screenshots lock wheel clean machine node $(addprefix test-,$(SUITES))
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -105,6 +105,11 @@ lock: .venv/.dev-ok  ## resolve the newest dependencies into the lock files, whi
 	$(BIN)/uv export --quiet $(EXPORT) --only-group build --output-file requirements-build.lock
 	rm -f uv.lock
 EXPORT := --frozen --no-emit-project --no-header
+
+# The same files give the same wheel, byte for byte.
+wheel: .venv/.build-ok  ## build the wheel into dist, for uvx and for the container
+	rm -f dist/*.whl
+	$(BIN)/hatchling build -t wheel -d dist
 
 clean:  ## remove what can be made again; never the data folder
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* build dist

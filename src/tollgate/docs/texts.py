@@ -73,6 +73,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Run a host": (
         "docs/configuration.md",
+        "docs/deployment.md",
         "docs/operations.md",
         "docs/connectors.md",
         "docs/iso8583.md",

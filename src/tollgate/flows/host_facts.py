@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from cryptography import x509
 
-from tollgate import __version__
+from tollgate import DISTRIBUTION, __version__
 from tollgate.catalog import limits, permissions, throttles
 from tollgate.config import SETTINGS, Settings
 from tollgate.flows.rotate_keys import count_retired
@@ -70,7 +70,7 @@ async def gather_facts(
 
 
 async def _list_versions(app: App) -> dict[str, str]:
-    needed = [each.partition(">")[0].partition(";")[0].strip() for each in metadata.requires("tollgate") or ()]
+    needed = [each.partition(">")[0].partition(";")[0].strip() for each in metadata.requires(DISTRIBUTION) or ()]
     return {
         "tollgate": __version__,
         "build": build_number.get_build_number(),
