@@ -15,7 +15,7 @@ from tollgate.office import routes as office
 from tollgate.operations import approvals, build_number, caches, card_testing, journal
 from tollgate.operations.app import App
 from tollgate.payments import checkout, registration, schedule
-from tollgate.store import merchants, opening
+from tollgate.store import merchants, notices, opening
 from tollgate.store.database import Database
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
@@ -117,7 +117,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     throttles = callers.Throttles(rows, clock)
     proxies = callers.Proxies(settings.trusted_proxy)
     gateway = server.Gateway(app, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
-    loop = Loop(app, WORKERS)
+    loop = Loop(app, WORKERS, notices.make_listen(settings.database_url))
     lines = journal.JournalLines(app.journal, clock.now)
     logging.getLogger(_LOGS).addHandler(lines)
     return Host(app, gateway, server.Gateway(app, (host.METRICS,), throttles), loop, wires, lines)

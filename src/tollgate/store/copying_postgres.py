@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 import asyncpg
 import sqlalchemy as sa
 
-from tollgate.store import copying, hot, postgres, postgres_faults, statements
+from tollgate.store import copying, hot, notices, postgres, postgres_faults, statements
 from tollgate.store.database import Unavailable
 
 _ROWS_MAX = 200
@@ -49,7 +49,7 @@ async def replace_tables(
                     columns = [column.name for column in copying.get_table(name).columns]
                     await connection.copy_records_to_table(name, records=rows, columns=columns, timeout=_TIMEOUT_S)
                     written += len(rows)
-                for write in copying.list_final_writes():
+                for write in (*copying.list_final_writes(), *notices.notice_writes(statements.Dialect.POSTGRESQL)):
                     compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
                     await connection.execute(compiled.text, *compiled.bind(write.params), timeout=_TIMEOUT_S)
             except BaseException:

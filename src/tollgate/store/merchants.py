@@ -11,6 +11,7 @@ from tollgate.payments.dispatching import DispatchRow
 from tollgate.payments.merchants import Channel, Credential, FurtherAccount, Merchant
 from tollgate.store.codec import Codec
 from tollgate.store.database import Database
+from tollgate.store.notices import notice_writes
 from tollgate.store.opening import add_to_setting_writes, get_setting
 from tollgate.store.schema import (
     acquirer_accounts,
@@ -179,7 +180,8 @@ async def rewrap_wallet_key(db: Database, key_id: str, old: bytes, new: bytes) -
 
 async def change_merchants(db: Database, writes: list[Write]) -> bool:
     """Counts the version up, by which processes that keep merchants in memory notice a change."""
-    return await db.write([*writes, *add_to_setting_writes(MERCHANTS_VERSION, 1)], label="merchant configuration")
+    counting = add_to_setting_writes(MERCHANTS_VERSION, 1)
+    return await db.write([*writes, *counting, *notice_writes(db.dialect)], label="merchant configuration")
 
 
 async def get_merchants_version(db: Database) -> int:

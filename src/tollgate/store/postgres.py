@@ -141,7 +141,7 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
         command_timeout=COMMAND_TIMEOUT_S,
         max_cached_statement_lifetime=0,
         server_settings=_SETTINGS | BATCH_SETTINGS,
-        **_choose_host(url, read_only),
+        **choose_host(url, read_only),
     )
 
     async def migrate(_: int) -> None:
@@ -166,7 +166,7 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
             command_timeout=COMMAND_TIMEOUT_S,
             max_cached_statement_lifetime=0,
             server_settings=_SETTINGS | _READER_SETTINGS if read_only else _SETTINGS,
-            **_choose_host(url, read_only),
+            **choose_host(url, read_only),
         )
 
     await persist(migrate, is_repeatable=True)
@@ -179,7 +179,7 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
     return PostgresDatabase(pool, make_writers, lambda hot: BatchReader(hot, connect))
 
 
-def _choose_host(url: str, read_only: bool) -> dict[str, Any]:
+def choose_host(url: str, read_only: bool) -> dict[str, Any]:
     """Returns the option by which the writable one of several hosts is chosen."""
     hosts = url.partition("://")[2].partition("/")[0]
     if read_only or "," not in hosts or "target_session_attrs" in url:

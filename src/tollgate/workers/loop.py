@@ -4,6 +4,7 @@ What a worker does is not known here.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
@@ -11,6 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from tollgate.operations.app import App
+from tollgate.store.notices import Listen
 
 _log = logging.getLogger("tollgate.worker")
 
@@ -30,28 +32,52 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
     every_s: float
     run: Callable[[App], Awaitable[int]]
     """Runs one round and returns how much work it found."""
+    is_woken_by_changes: bool = False
+    """A notice that merchants have changed ends its pause."""
 
 
 class Loop:
-    def __init__(self, app: App, workers: Iterable[Worker]) -> None:
+    def __init__(self, app: App, workers: Iterable[Worker], listen: Listen | None = None) -> None:
         self._app = app
         self._workers = tuple(workers)
+        self._listen = listen
+        """Calls its argument for each notice; without it workers run at their own intervals only."""
+        self._wakings: list[asyncio.Event] = []
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         self._tasks = [asyncio.create_task(self._repeat(worker), name=worker.name) for worker in self._workers]
+        if self._listen is not None:
+            self._tasks.append(asyncio.create_task(self._follow_notices(self._listen), name="notices"))
 
     async def stop(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def wake(self) -> None:
+        """Ends the pauses of the workers that follow changes; one in the middle of a round runs another after it."""
+        for waking in self._wakings:
+            waking.set()
+
+    async def _follow_notices(self, listen: Listen) -> None:
+        try:
+            await listen(self.wake)
+        except Exception:
+            _log.exception("changes are noticed by polling only")
+
     async def _repeat(self, worker: Worker) -> None:
+        waking = asyncio.Event()
+        if worker.is_woken_by_changes:
+            self._wakings.append(waking)
         while True:
             for _ in range(_ROUNDS_AT_ONCE_MAX):
                 if not await run_round(worker, self._app):
                     break
-            await asyncio.sleep(worker.every_s)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(worker.every_s):
+                    await waking.wait()
+            waking.clear()
 
 
 async def run_round(worker: Worker, app: App) -> int:

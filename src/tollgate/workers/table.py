@@ -52,10 +52,10 @@ _WALL_REMOVALS = (
 """The removals of rows that are timed by the wall clock."""
 
 WORKERS = (
-    Worker(name="merchants", every_s=0.5, run=upkeep.follow_merchants),
+    Worker(name="merchants", every_s=0.5, run=upkeep.follow_merchants, is_woken_by_changes=True),
     Worker(name="imported countries", every_s=1.0, run=geography.follow_imports),
     Worker(name="clock", every_s=1.0, run=upkeep.follow_clock),
-    Worker(name="keys", every_s=1.0, run=upkeep.follow_keys),
+    Worker(name="keys", every_s=0.5, run=upkeep.follow_keys),
     Worker(name="recover", every_s=1.0, run=jobs.recover_payments),
     Worker(name="recovery tasks", every_s=0.5, run=jobs.run_recovery_tasks),
     Worker(name="network tokens", every_s=0.5, run=jobs.follow_tokens),
