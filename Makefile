@@ -184,6 +184,7 @@ machine:
 	have firefox-esr || have firefox || missing="$$missing firefox-esr"; \
 	have openssl || missing="$$missing openssl"; \
 	have curl || missing="$$missing curl"; \
+	have systemd-analyze || missing="$$missing systemd"; \
 	if [ -n "$$missing" ]; then \
 		have apt-get || { echo "please install:$$missing"; exit 1; }; \
 		{ $(APT_INSTALL) $$missing; } || { echo "please install:$$missing"; exit 1; }; \

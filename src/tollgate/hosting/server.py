@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -23,8 +22,8 @@ from types import FrameType
 import uvloop
 
 from tollgate.config import Settings
+from tollgate.hosting import log, notifying
 from tollgate.hosting.listener import Listener, Port, Redirector, Sockets
-from tollgate.hosting.log import set_up_logs
 from tollgate.values import SystemClock
 from tollgate.web.callers import Proxies
 from tollgate.web.connections import Connections
@@ -32,7 +31,7 @@ from tollgate.wiring import Host, open_host
 
 _process_log = logging.getLogger("tollgate.processes")
 
-Work = Callable[[Settings, Sockets], None]
+Work = Callable[[Settings, Sockets, notifying.Pulse], None]
 
 TLS_MINIMUM = ssl.TLSVersion.TLSv1_2
 _LOOK_EVERY_S = 0.5
@@ -42,13 +41,15 @@ _QUICK_DEATHS_MAX = 5
 
 
 class WorkerProcesses:
-    def __init__(self, work: Work, settings: Settings, sockets: Sockets) -> None:
+    def __init__(self, work: Work, settings: Settings, sockets: Sockets, supervisor: notifying.Supervisor) -> None:
         # Spawned, not forked: a child must not inherit the parent's threads, loops or database files.
         self._context = multiprocessing.get_context("spawn")
         self._work = work
         self._settings = settings
         self._sockets = sockets
-        self._members: dict[BaseProcess, float] = {}
+        self._members: dict[multiprocessing.process.BaseProcess, float] = {}
+        self._supervisor = supervisor
+        self._watch = notifying.MemberWatch(supervisor)
         self._stopping = threading.Event()
         self._quick_deaths = 0
 
@@ -58,26 +59,40 @@ class WorkerProcesses:
             signal.signal(number, self._stop)
         while not self._stopping.wait(_LOOK_EVERY_S if self._members else 0):
             self._replace_dead()
+            self._kill_hanging()
             if self._quick_deaths > _QUICK_DEATHS_MAX:
                 self._stopping.set()
+        self._supervisor.end()
         # The system takes connections for as long as any process has the socket open, and nobody would answer them.
         for _, listening in self._sockets:
             listening.close()
         for member in self._members:
             member.terminate()
         for member in self._members:
-            member.join()
+            while member.is_alive():
+                member.join(_LOOK_EVERY_S)
+                self._watch.look(time.monotonic())
         return self._quick_deaths <= _QUICK_DEATHS_MAX
 
     def _replace_dead(self) -> None:
         for member in [each for each in self._members if not each.is_alive()]:
             lived_s = time.monotonic() - self._members.pop(member)
+            self._watch.remove(member)
             self._quick_deaths = self._quick_deaths + 1 if lived_s < _QUICK_DEATH_S else 0
             _process_log.warning("worker process died", extra={"pid": member.pid, "exit_code": member.exitcode})
         while len(self._members) < self._settings.workers:
-            member = self._context.Process(target=self._work, args=(self._settings, self._sockets))
+            pipe, pulse = self._watch.open()
+            member = self._context.Process(target=self._work, args=(self._settings, self._sockets, pulse))
             member.start()
             self._members[member] = time.monotonic()
+            self._watch.add(member, pipe)
+
+    def _kill_hanging(self) -> None:
+        """Kills processes whose loop has stood still for longer than the service manager allows."""
+        for member in self._watch.look(time.monotonic()):
+            _process_log.error("worker process hangs", extra={"pid": member.pid})
+            member.kill()
+            member.join()
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self._stopping.set()
@@ -100,31 +115,32 @@ _METRICS_CONNECTIONS_MAX = 64
 
 def run(settings: Settings, sockets: Sockets) -> None:
     """Serve on these sockets until a signal says stop."""
+    supervisor = notifying.Supervisor(os.environ)
     if settings.workers == 1:
-        run_worker(settings, sockets)
+        run_worker(settings, sockets, supervisor)
         return
     with TemporaryDirectory(prefix="tollgate-metrics-") as folder:
         # The counters of all workers meet in this folder, so that any of them can tell the host's.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        set_up_logs(settings.log_level, settings.log_format)
-        if not WorkerProcesses(run_worker, settings, sockets).run():
+        log.set_up_logs(settings.log_level, settings.log_format)
+        if not WorkerProcesses(run_worker, settings, sockets, supervisor).run():
             sys.exit("tollgate: the workers would not stay alive; their log says why")
 
 
-def run_worker(settings: Settings, sockets: Sockets) -> None:
-    set_up_logs(settings.log_level, settings.log_format)
-    uvloop.run(serve(settings, sockets))
+def run_worker(settings: Settings, sockets: Sockets, pulse: notifying.Pulse) -> None:
+    log.set_up_logs(settings.log_level, settings.log_format)
+    uvloop.run(serve(settings, sockets, pulse))
 
 
-async def serve(settings: Settings, sockets: Sockets) -> None:
+async def serve(settings: Settings, sockets: Sockets, pulse: notifying.Pulse) -> None:
     host = await open_host(settings, exclusive=True)
     try:
-        await _serve_host(settings, host, sockets)
+        await _serve_host(settings, host, sockets, pulse)
     finally:
         await host.close()
 
 
-async def _serve_host(settings: Settings, host: Host, sockets: Sockets) -> None:
+async def _serve_host(settings: Settings, host: Host, sockets: Sockets, pulse: notifying.Pulse) -> None:
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -149,8 +165,9 @@ async def _serve_host(settings: Settings, host: Host, sockets: Sockets) -> None:
     for listener in listeners:
         listener.open()
     _log.info("serving", extra={"base_url": settings.base_url, "environment": settings.environment})
-    sweeping = asyncio.create_task(_sweep([public, monitoring]))
+    sweeping = asyncio.create_task(_sweep([public, monitoring], pulse))
     await stopped.wait()
+    pulse.end()
     for listener in listeners:
         listener.close()
     # Together, because a receiver that hangs and a payment in flight may each take seconds.
@@ -158,9 +175,10 @@ async def _serve_host(settings: Settings, host: Host, sockets: Sockets) -> None:
     sweeping.cancel()
 
 
-async def _sweep(all_connections: list[Connections]) -> None:
+async def _sweep(all_connections: list[Connections], pulse: notifying.Pulse) -> None:
     loop = asyncio.get_running_loop()
     while True:
+        pulse.beat()
         await asyncio.sleep(_CHECK_EVERY_S)
         for connections in all_connections:
             connections.check(loop.time())
