@@ -176,6 +176,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Environment, Setting("test (simulators, test clock) or live (real acquirers only).", _choice(*Environment))
     ] = Environment.TEST
     workers: Annotated[int, Setting("Server processes; above 1 needs PostgreSQL.", _whole(1, 256))] = 1
+    drain_s: Annotated[
+        float,
+        Setting(
+            "Seconds for which a host that is asked to stop still serves, with readiness failing.", _number(0, 600)
+        ),
+    ] = 0.0
     tls_cert: Annotated[str, Setting("PEM certificate chain to serve HTTPS with.", _PATH)] = ""
     tls_key: Annotated[str, Setting("PEM private key that belongs to it.", _PATH)] = ""
     tls_self_signed: Annotated[

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -51,6 +52,7 @@ class WorkerProcesses:
         self._supervisor = supervisor
         self._watch = notifying.MemberWatch(supervisor)
         self._stopping = threading.Event()
+        self._signal = signal.SIGTERM
         self._quick_deaths = 0
 
     def run(self) -> bool:
@@ -66,8 +68,7 @@ class WorkerProcesses:
         # The system takes connections for as long as any process has the socket open, and nobody would answer them.
         for _, listening in self._sockets:
             listening.close()
-        for member in self._members:
-            member.terminate()
+        self._pass_on()
         for member in self._members:
             while member.is_alive():
                 member.join(_LOOK_EVERY_S)
@@ -94,8 +95,16 @@ class WorkerProcesses:
             member.kill()
             member.join()
 
-    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+    def _stop(self, number: int, _frame: FrameType | None) -> None:
+        self._signal = signal.Signals(number)
+        if self._stopping.is_set():
+            self._pass_on()
         self._stopping.set()
+
+    def _pass_on(self) -> None:
+        for member in self._members:
+            if member.pid is not None and member.is_alive():
+                os.kill(member.pid, self._signal)
 
 
 _log = logging.getLogger("tollgate.server")
@@ -140,11 +149,34 @@ async def serve(settings: Settings, sockets: Sockets, pulse: notifying.Pulse) ->
         await host.close()
 
 
+class Stopping:
+    """Hears the signals that end a host: SIGTERM asks it to stop, SIGINT to stop without waiting for load balancers."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._asked = asyncio.Event()
+        self._urgent = asyncio.Event()
+        loop.add_signal_handler(signal.SIGTERM, self._asked.set)
+        loop.add_signal_handler(signal.SIGINT, self._hurry)
+
+    @property
+    def is_urgent(self) -> bool:
+        return self._urgent.is_set()
+
+    async def wait(self) -> None:
+        await self._asked.wait()
+
+    async def wait_until_urgent(self, timeout_s: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._urgent.wait()
+
+    def _hurry(self) -> None:
+        self._urgent.set()
+        self._asked.set()
+
+
 async def _serve_host(settings: Settings, host: Host, sockets: Sockets, pulse: notifying.Pulse) -> None:
-    loop = asyncio.get_running_loop()
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+    stopping = Stopping(asyncio.get_running_loop())
     files = raise_file_limit()
     public = Connections(max(files - _OWN_FILES, files // 2), Proxies(settings.trusted_proxy))
     monitoring = Connections(_METRICS_CONNECTIONS_MAX, Proxies())
@@ -166,7 +198,12 @@ async def _serve_host(settings: Settings, host: Host, sockets: Sockets, pulse: n
         listener.open()
     _log.info("serving", extra={"base_url": settings.base_url, "environment": settings.environment})
     sweeping = asyncio.create_task(_sweep([public, monitoring], pulse))
-    await stopped.wait()
+    await stopping.wait()
+    if settings.drain_s and not stopping.is_urgent:
+        _log.info("draining", extra={"seconds": settings.drain_s})
+        host.app.activity.is_draining = True
+        public.drain()
+        await stopping.wait_until_urgent(settings.drain_s)
     pulse.end()
     for listener in listeners:
         listener.close()

@@ -46,6 +46,8 @@ class Activity:
     """The payments completed so far. While there are many, work in the background steps back."""
     requests = 0
     """The requests that are being answered."""
+    is_draining = False
+    """The process was asked to stop, and serves on until load balancers have noticed."""
 
 
 NO_SCRIPT = Script("", "", b"")

@@ -26,7 +26,7 @@ class Connection(Protocol):
         """Closes the connection if a deadline has passed."""
 
     def stop(self) -> None:
-        """Closes the connection after the answer in flight, or at once if there is none."""
+        """Closes the connection after the request that has begun, or at once if there is none."""
 
     def abort(self) -> None: ...
 
@@ -41,6 +41,7 @@ class Connections:
         self._in_all = 0
         self._logged_at: dict[str, float] = {}
         self.open: set[Connection] = set()
+        self.is_draining = False
         self.is_stopping = False
 
     def enter(self, address: str, now: float) -> str | None:
@@ -82,6 +83,10 @@ class Connections:
     def abort(self) -> None:
         for connection in tuple(self.open):
             connection.abort()
+
+    def drain(self) -> None:
+        """Makes every answer from now on the last of its connection, so that clients open the next one elsewhere."""
+        self.is_draining = True
 
     def stop(self) -> None:
         self.is_stopping = True

@@ -145,7 +145,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def stop(self) -> None:
         self._is_last = True
-        if self._state in (_HEAD, _ANSWERED):
+        if self._state == _ANSWERED or (self._state == _HEAD and not self._reader.has_begun):
             self._close()
 
     def abort(self) -> None:
@@ -249,8 +249,10 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _is_last_answer(self, context: request.RequestContext, reply: request.Reply) -> bool:
         assert context.head is not None
-        is_last = self._is_last or reply.is_last or context.head.is_last
-        return is_last or (bool(self._rest) and not _begins_request(self._rest))
+        if self._is_last or reply.is_last or context.head.is_last:
+            return True
+        # While the host drains, what was sent before the client heard of it is still answered.
+        return not _begins_request(self._rest) if self._rest else self._connections.is_draining
 
     async def _stream(self, context: request.RequestContext, reply: request.Reply) -> None:
         """Write an answer in parts, each when the client has taken the one before, so that memory holds one of them."""

@@ -30,8 +30,9 @@ async def answer_alive(_request: Request, _app: App) -> Reply:
 
 @ROUTES.add("GET", "/readyz", "readyz", Access.OPEN, is_for_probes=True)
 async def answer_ready(_request: Request, app: App) -> Reply:
-    """Tells whether the database takes writes; a load balancer sends no requests here while it does not."""
-    trouble = await app.database.find_trouble()
+    """Tells whether the host takes payments: the database takes writes, and the host is not about to stop. A load
+    balancer sends no requests here otherwise."""
+    trouble = "the host is about to stop" if app.activity.is_draining else await app.database.find_trouble()
     if trouble is None:
         return Reply(200, orjson.dumps({"status": "ready"}))
     return Reply(503, orjson.dumps({"status": "not ready", "reason": trouble}))
