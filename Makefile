@@ -185,6 +185,7 @@ machine:
 	have openssl || missing="$$missing openssl"; \
 	have curl || missing="$$missing curl"; \
 	have systemd-analyze || missing="$$missing systemd"; \
+	have redis-server || missing="$$missing redis-server"; \
 	if [ -n "$$missing" ]; then \
 		have apt-get || { echo "please install:$$missing"; exit 1; }; \
 		{ $(APT_INSTALL) $$missing; } || { echo "please install:$$missing"; exit 1; }; \

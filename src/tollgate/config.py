@@ -135,6 +135,15 @@ def _is_database(text: str) -> bool:
     return _POSTGRES.fullmatch(text) is not None and all(0 < int(port) <= PORT_MAX for port in _list_ports(text))
 
 
+def _is_redis(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        is_complete = bool(parts.hostname) and parts.port != 0 if parts.scheme in ("redis", "rediss") else False
+    except ValueError:
+        return False
+    return (is_complete or (parts.scheme == "unix" and len(parts.path) > 1)) and not any(mark in text for mark in " #")
+
+
 def _list_ports(url: str) -> list[str]:
     """Returns the ports of a PostgreSQL address, which may name several hosts; what is no number counts as 0."""
     hosts = re.split("[/?]", url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2].split(",")
@@ -150,6 +159,7 @@ _MONTHS = _whole(0, 1200)
 _SWITCH = _choice("true", "false", "1", "0")
 _HOST = Sense("an IP address or a host name", _is_host)
 _DATABASE = Sense("sqlite:///FILE or postgresql://...", _is_database)
+_REDIS = Sense("redis://HOST:PORT, rediss://HOST:PORT or unix:///SOCKET", _is_redis)
 _PROXIES = Sense("an IP address or network, or several separated by commas", _are_proxies)
 _WEB_ADDRESS = Sense("a web address, such as https://pay.example.com", is_web_address)
 _THROTTLES = Sense(
@@ -229,6 +239,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     schedule_retry_days: Annotated[float, Setting("Days within which these tries are made.", _number(0, 365))] = 20.0
     throttles: Annotated[
         str, Setting("Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas.", _THROTTLES)
+    ] = ""
+    shared: Annotated[
+        str, Setting("Redis in which all processes count requests together; by default each counts alone.", _REDIS)
     ] = ""
     card_testing: Annotated[
         str,

@@ -15,11 +15,11 @@ from tollgate.office import routes as office
 from tollgate.operations import approvals, build_number, caches, card_testing, journal
 from tollgate.operations.app import App
 from tollgate.payments import checkout, registration, schedule
-from tollgate.store import merchants, notices, opening
+from tollgate.store import merchants, notices, opening, shared_counts
 from tollgate.store.database import Database
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
-from tollgate.web import callers, request, server
+from tollgate.web import callers, request, server, throttling
 from tollgate.web.api import ROUTES, host
 from tollgate.widget import routes, serving
 from tollgate.wire import Wires
@@ -51,6 +51,8 @@ class Host(msgspec.Struct, frozen=True):
         logging.getLogger(_LOGS).removeHandler(self.lines)
         await self.loop.stop()
         await self.wires.close()
+        if self.app.shared is not None:
+            await self.app.shared.close()
         await self.app.database.close()
 
 
@@ -63,7 +65,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
     database = await opening.open_database(settings.database_url, exclusive=exclusive, must_exist=not exclusive)
     clock = SystemClock(0 if settings.is_live else int(await opening.get_setting(database, CLOCK_OFFSET, "0")))
     wires = Wires(settings)
-    throttles = callers.configure_throttles(settings.throttles, is_live=settings.is_live)
+    throttles = throttling.configure_throttles(settings.throttles, is_live=settings.is_live)
     app = App(
         database=database,
         merchants=caches.MerchantCache(keyring),
@@ -104,7 +106,9 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     """exclusive: keeps a second server off an embedded database."""
     app, wires = await open_app(settings, exclusive=exclusive)
     script = serving.SCRIPT
-    app = msgspec.structs.replace(app, script=checkout.Script(script.version, script.integrity, script.body))
+    shared = await shared_counts.open_shared_counts(settings.shared, app.clock) if settings.shared else None
+    script_row = checkout.Script(script.version, script.integrity, script.body)
+    app = msgspec.structs.replace(app, script=script_row, shared=shared)
     database, clock = app.database, app.clock
     if settings.is_live:
         wires.load()
@@ -113,8 +117,8 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         await opening.put_setting(database, BASE_URL, settings.base_url)
     await app.merchants.refresh(database)
     await derive_recent(app)
-    rows = callers.configure_throttles(settings.throttles, is_live=settings.is_live)
-    throttles = callers.Throttles(rows, clock)
+    rows = throttling.configure_throttles(settings.throttles, is_live=settings.is_live)
+    throttles = throttling.Throttles(rows, clock, app.keyring, app.shared)
     proxies = callers.Proxies(settings.trusted_proxy)
     gateway = server.Gateway(app, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
     loop = Loop(app, WORKERS, notices.make_listen(settings.database_url))

@@ -18,7 +18,7 @@ from tollgate.operations.app import SUCCESS_CODES
 from tollgate.operations.approvals import read_four_eyes
 from tollgate.payments.order import TestMode
 from tollgate.values import Refusal
-from tollgate.web.callers import configure_throttles
+from tollgate.web.throttling import configure_throttles
 from tollgate.wire import may_carry_cards
 from tollgate.wire.acquirer import Forbidden
 from tollgate.wire.guard import Guard

@@ -23,7 +23,7 @@ from tollgate.store import opening
 from tollgate.store.database import Database
 from tollgate.values import InvalidParameters, Refusal, SystemClock
 from tollgate.vault.keyring import Keyring
-from tollgate.web.callers import configure_throttles
+from tollgate.web.throttling import configure_throttles
 from tollgate.wiring import open_app
 
 _T = TypeVar("_T")

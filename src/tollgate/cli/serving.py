@@ -3,6 +3,7 @@
 What a host needs and how it runs is decided in `hosting`.
 """
 
+import asyncio
 import logging
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from tollgate.flows.verify import refuse_wrong_keys
 from tollgate.hosting import listener, readiness
 from tollgate.hosting.log import set_up_logs
 from tollgate.hosting.server import run
-from tollgate.store import merchants, opening
+from tollgate.store import merchants, opening, shared_counts
 from tollgate.store.database import Database
 from tollgate.values import SystemClock, render_timestamp
 from tollgate.vault.keyring import load_keyring
@@ -55,9 +56,16 @@ async def _prepare(database: Database, settings: Settings) -> tuple[list[str], s
     """Checks the keys of the store; returns what is missing, and the greeting of a test host."""
     keyring = await prepare_keyring(settings, database)
     await refuse_wrong_keys(database, keyring)
+    # A Redis that is away stops no host.
+    unshared = await _list_unshared(settings, must_be_reached=False)
     if settings.is_live:
-        return await _list_unready(database, settings), ""
-    return [], (await make_greeting(database, keyring, settings.base_url, SystemClock())).text
+        return unshared + await _list_unready(database, settings), ""
+    return unshared, (await make_greeting(database, keyring, settings.base_url, SystemClock())).text
+
+
+async def _list_unshared(settings: Settings, *, must_be_reached: bool) -> list[str]:
+    fault = await shared_counts.find_fault(settings.shared) if settings.shared else None
+    return [f"--shared: {fault.text}"] if fault and (fault.is_lasting or must_be_reached) else []
 
 
 async def _list_unready(database: Database, settings: Settings) -> list[str]:
@@ -114,6 +122,7 @@ def check(**flags: Any) -> None:
             if is_new
             else with_store(settings, _list_unready, read_only=True)
         )
+        missing += asyncio.run(_list_unshared(settings, must_be_reached=True))
     for line in missing:
         click.echo(f"missing: {line}")
     if missing:

@@ -18,12 +18,12 @@ from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
 from tollgate.operations.sightings import Sightings
 from tollgate.operations.success_rates import SuccessRates
-from tollgate.payments import registration, schedule
-from tollgate.payments.checkout import Script
+from tollgate.payments import checkout, registration, schedule
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Partner, TestMode
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Database
+from tollgate.store.shared_counts import SharedCounts
 from tollgate.values import Clock, Instant, RandomBytes, pooled_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import Guard, HttpNotifier, Notifier, Wire
@@ -50,7 +50,7 @@ class Activity:
     """The process was asked to stop, and serves on until load balancers have noticed."""
 
 
-NO_SCRIPT = Script("", "", b"")
+NO_SCRIPT = checkout.Script("", "", b"")
 """The script of an app that serves no shoppers, such as a command's."""
 
 _Told = TypeVar("_Told")
@@ -95,6 +95,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The cards that take part in 3-D Secure."""
     countries: CountryCache = msgspec.field(default_factory=CountryCache)
     """The countries of addresses and cards, as imported."""
+    shared: SharedCounts | None = None
+    """The counts of throttles that all processes share; None where each process counts alone."""
     sightings: Sightings = msgspec.field(default_factory=Sightings)
     """The payments that risk rules count and that are not written yet."""
     card_testing: CardTesting | None = None
@@ -102,7 +104,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     circuits: Circuits = msgspec.field(default_factory=Circuits)
     success_rates: SuccessRates = msgspec.field(default_factory=SuccessRates)
     """The rates of approval by which payments are routed."""
-    script: Script = NO_SCRIPT
+    script: checkout.Script = NO_SCRIPT
     """The script that shops load to show the payment form."""
     status_reads: throttles.Throttle = throttles.THROTTLES["read_checkout"]
     """The limit on reading the status of a checkout."""

@@ -4,8 +4,7 @@ What a caller may do with a payment is not decided here.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -14,11 +13,11 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.catalog.scopes import REFUND_TYPES, Scope
-from tollgate.catalog.throttles import THROTTLES, Throttle
+from tollgate.catalog.throttles import THROTTLES
 from tollgate.contract.fields import Identity, check_entity_id, read_identity
 from tollgate.operations.caches import MerchantCache
 from tollgate.payments.merchants import Channel, Credential
-from tollgate.values import SECOND, Clock, Forbidden, Instant, Refusal, Secret, TooMany, Unauthenticated, WrongToken
+from tollgate.values import Forbidden, Instant, Refusal, Secret, Unauthenticated, WrongToken
 from tollgate.vault.tokens import make_token
 from tollgate.web.parsing import Head
 from tollgate.web.request import Access, Caller, Request
@@ -217,62 +216,3 @@ def check_channel(channel: Channel, channel_ids: Collection[str]) -> None:
         raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), UNREACHED)
     if channel.is_closed:
         raise Refusal(get_result(codes.CHANNEL_CLOSED))
-
-
-_COUNTERS_MAX = 100_000
-_ROW = re.compile("([a-z_]{1,40}) *= *([1-9][0-9]{0,7})/([1-9][0-9]{0,7})")
-
-
-class Throttles:
-    """Counts calls: a window opens with the first call and lets `count` of them through."""
-
-    def __init__(self, rows: Iterable[Throttle], clock: Clock) -> None:
-        self._rows: Mapping[str, Throttle] = {
-            row.operation: row for row in rows if row.is_on and row.counted_by != "row"
-        }
-        self._clock = clock
-        self._counters: dict[tuple[str, str], tuple[int, int]] = {}
-        """(operation, who) to (window's end, calls so far)."""
-
-    def check(self, operation: str, caller: str, subject_id: str | None) -> None:
-        row = self._rows.get(operation)
-        # Callers without an address cannot be told apart, so they are not counted together.
-        if row is None or (row.counted_by == "address" and not caller):
-            return
-        # The caller is part of the name, so that nobody uses up the calls for another merchant's id.
-        who = f"{caller}/{subject_id}" if row.counted_by == "id" and subject_id else caller
-        now = self._clock.now()
-        ends_at, calls = self._counters.get((operation, who), (0, 0))
-        if ends_at <= now:
-            ends_at, calls = now + row.window_s * SECOND, 0
-        if calls >= row.count:
-            wait_s = -(-(ends_at - now) // SECOND)
-            raise TooMany(get_result(codes.TOO_MANY_REQUESTS), retry_after_s=wait_s, subject_id=subject_id)
-        if not calls and len(self._counters) >= _COUNTERS_MAX:
-            self._forget_closed(now)
-        self._counters[operation, who] = (ends_at, calls + 1)
-
-    def _forget_closed(self, now: int) -> None:
-        self._counters = {key: counter for key, counter in self._counters.items() if counter[0] > now}
-        if len(self._counters) > _COUNTERS_MAX // 2:
-            # A flood of new names must neither grow the table nor have it searched for each of them; starting over
-            # forgives, it never refuses wrongly.
-            self._counters.clear()
-
-
-def configure_throttles(text: str, *, is_live: bool = False) -> list[Throttle]:
-    """Switches rows on with the numbers of `create_payment=200/60,query=2/60`; the rest stay as they are."""
-    changes: dict[str, tuple[int, int]] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        match = _ROW.fullmatch(part)
-        if match is None:
-            raise ValueError("--throttles is written OPERATION=COUNT/SECONDS,... with numbers from 1 to 99999999")
-        if match[1] not in THROTTLES:
-            raise ValueError(f"--throttles names {match[1]}, which is not in the throttle table")
-        changes[match[1]] = int(match[2]), int(match[3])
-    rows = []
-    for row in THROTTLES.values():
-        count, window_s = changes.get(row.operation, (row.count, row.window_s))
-        is_on = row.is_on or is_live or row.operation in changes
-        rows.append(replace(row, count=count, window_s=window_s, is_on=is_on))
-    return rows

@@ -189,7 +189,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         refused = context.refused
         if refused is not None and (refused.is_last or head.expects_continue):
             # Nobody waits for a body that will not be sent, or that is too large to be read.
-            self._finish(context, refused, is_body_unread=True)
+            self._serve(context, b"", is_body_unread=True)
             return at
         if length == parsing.CHUNKED:
             self._body = parsing.ChunkedBody(context.body_bytes_max, is_kept=refused is None)
@@ -209,18 +209,18 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._serve(self._context, self._body.read())
         return at
 
-    def _serve(self, context: request.RequestContext, body: bytes) -> None:
+    def _serve(self, context: request.RequestContext, body: bytes, *, is_body_unread: bool = False) -> None:
         self._state, self._deadline, self._body = _ANSWERING, inf, None
-        if context.refused is not None:
-            self._finish(context, context.refused)
+        if context.refused is not None and context.counting is None:
+            self._finish(context, context.refused, is_body_unread=is_body_unread)
         else:
-            self._task = self._loop.create_task(self._answer(context, body))
+            self._task = self._loop.create_task(self._answer(context, body, is_body_unread=is_body_unread))
 
-    async def _answer(self, context: request.RequestContext, body: bytes) -> None:
+    async def _answer(self, context: request.RequestContext, body: bytes, *, is_body_unread: bool) -> None:
         try:
             reply = await self._application.answer(context, body)
             if reply.chunks is None:
-                self._finish(context, reply)
+                self._finish(context, reply, is_body_unread=is_body_unread)
             else:
                 async with aclosing(reply.chunks):
                     await self._stream(context, reply)
@@ -317,7 +317,9 @@ class HttpConnection(asyncio.BufferedProtocol):
     def _refuse(self, refusal: Refusal) -> None:
         """Answer what cannot be read on, and close."""
         context, self._context = self._context if self._state == _BODY else None, None
-        reply = (context and context.refused) or self._application.refuse(refusal, context)
+        # A token whose number is not known yet is not judged: the body is refused whatever the token.
+        is_judged = context is not None and context.counting is None
+        reply = (context and is_judged and context.refused) or self._application.refuse(refusal, context)
         has_body = context is None or context.method != "HEAD"
         is_secure = self._is_secure if context is None else context.is_secure
         self._write(render_reply(reply, is_secure=is_secure, is_last=True, has_body=has_body))

@@ -3,6 +3,7 @@
 How they are carried is not known here.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from enum import Enum
@@ -206,6 +207,8 @@ class RequestContext(msgspec.Struct):
     """The parameters that have no row in the catalogue; collected on a test host."""
     refused: Reply | None = None
     """The answer if the head alone was reason to refuse; the body is then not read."""
+    counting: asyncio.Future[int] | None = None
+    """The seconds that a guesser of tokens has to wait. Until it is known, `refused` is not the answer yet."""
 
     @property
     def refusal_ndc(self) -> str:

@@ -3,8 +3,9 @@
 Refusals and breakage become answers here and nowhere else.
 """
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import aclosing
 from functools import partial
 from time import perf_counter
@@ -22,10 +23,11 @@ from tollgate.operations.app import App
 from tollgate.operations.reach import check_reach
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.web import parsing, routes
-from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, list_named, recognise
+from tollgate.web.callers import Proxies, find_credential, get_network, list_named, recognise
 from tollgate.web.dispatching import dispatch_caller
 from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RequestContext, RouteRow, redirect
 from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
+from tollgate.web.throttling import Throttles, refuse
 
 _log = logging.getLogger("tollgate.guard")
 
@@ -221,7 +223,8 @@ class Gateway:
                     head.headers.get(b"authorization"), self._app.merchants, self._app.clock.now()
                 )
             except values.WrongToken:
-                self._slow_down(context)
+                # It is counted from now on, whatever comes of the body, and answered when its number is known.
+                context.counting = asyncio.ensure_future(self._count_guess(context))
                 raise
         if context.credential is not None:
             return
@@ -233,14 +236,17 @@ class Gateway:
         detail = f"a body of more than {context.body_bytes_max} bytes needs an Authorization header"
         raise values.Unauthenticated(get_result(codes.UNAUTHENTICATED), detail)
 
-    def _slow_down(self, context: RequestContext) -> None:
-        """Throttles wrong tokens alone, so that a merchant in the same network as a guesser is served as before."""
-        self._throttles.check(WRONG_TOKEN, get_network(context.address), None)
+    def _count_guess(self, context: RequestContext) -> Coroutine[None, None, int]:
+        """Counts wrong tokens alone, so that a merchant in the same network as a guesser is served as before."""
+        return self._throttles.count(WRONG_TOKEN, get_network(context.address), None)
 
     async def _answer(self, context: RequestContext, body: bytes) -> Reply:
         head, match = context.head, context.match
         if head is None or match is None:
             raise LookupError("a request was answered before its head was admitted")
+        if context.counting is not None:
+            refuse(await context.counting)
+            raise values.WrongToken(get_result(codes.UNAUTHENTICATED))
         row = match.row
         request = Request(
             method=context.method,
@@ -255,13 +261,13 @@ class Gateway:
             target=head.target,
         )
         if row.access is _OPEN:
-            self._throttles.check(row.operation, get_network(request.address), None)
+            await self._throttles.check(row.operation, get_network(request.address), None)
             self._warn(request, row, context)
             return await cast(OpenHandler, row.handler)(request, self._app)
         try:
             caller = recognise(request, row.access, self._app.merchants, context.credential, self._app.clock.now())
         except values.WrongToken:
-            self._slow_down(context)
+            refuse(await self._count_guess(context))
             raise
         context.ndc = caller.ndc
         if self._app.card_testing is not None:
@@ -272,10 +278,11 @@ class Gateway:
                 caller = await dispatch_caller(request, caller, self._app)
             except values.Refusal:
                 # It has no channel for which it could be counted.
-                self._throttles.check(row.operation, caller.merchant_id, named_id)
+                await self._throttles.check(row.operation, caller.merchant_id, named_id)
                 raise
             context.ndc = caller.ndc
-        self._throttles.check(row.operation, caller.channel.id if caller.channel else caller.merchant_id, named_id)
+        who = caller.channel.id if caller.channel else caller.merchant_id
+        await self._throttles.check(row.operation, who, named_id)
         self._warn(request, row, context)
         if caller.channel_ids:
             await check_reach(self._app, caller.merchant_id, caller.channel_ids, list_named(request))

@@ -14,10 +14,11 @@ import pytest
 from tollgate.catalog.limits import LIMITS
 from tollgate.operations.app import App
 from tollgate.web.api import ROUTES
-from tollgate.web.callers import Proxies, Throttles, configure_throttles
+from tollgate.web.callers import Proxies
 from tollgate.web.parsing import HeadReader
 from tollgate.web.request import Access, Reply, Request, RequestContext, RouteRow
 from tollgate.web.server import Gateway
+from tollgate.web.throttling import Throttles, configure_throttles
 from unit.app_fixture import ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
@@ -69,7 +70,7 @@ def admit(
 
 async def test_more_requests_than_a_process_takes_are_answered_with_retry_after(app: App) -> None:
     waiting = Waiting()
-    gateway = Gateway(app, [waiting.row()], Throttles([], app.clock))
+    gateway = Gateway(app, [waiting.row()], Throttles([], app.clock, app.keyring, None))
     served = [asyncio.create_task(ask(gateway)) for _ in range(LIMITS.requests_in_flight_max)]
     await asyncio.sleep(0)
 
@@ -84,7 +85,7 @@ async def test_more_requests_than_a_process_takes_are_answered_with_retry_after(
 
 @pytest.mark.parametrize("name", [b"authorization", b"idempotency-key", b"content-type"])
 async def test_a_header_that_decides_something_is_not_taken_twice(app: App, name: bytes) -> None:
-    gateway = Gateway(app, [Waiting().row()], Throttles([], app.clock))
+    gateway = Gateway(app, [Waiting().row()], Throttles([], app.clock, app.keyring, None))
 
     reply = await ask(gateway, [(name, b"one"), (name, b"two")])
 
@@ -95,7 +96,7 @@ async def test_a_header_that_decides_something_is_not_taken_twice(app: App, name
 async def test_other_headers_may_come_twice(app: App) -> None:
     waiting = Waiting()
     waiting.gate.set()
-    gateway = Gateway(app, [waiting.row()], Throttles([], app.clock))
+    gateway = Gateway(app, [waiting.row()], Throttles([], app.clock, app.keyring, None))
 
     assert (await ask(gateway, [(b"accept", b"a"), (b"accept", b"b")])).status == 200
 
@@ -109,7 +110,7 @@ async def test_no_log_line_has_a_shopper_token(
     received: list[str] = []
     monkeypatch.setattr("tollgate.web.server.log_access", lambda context, *_: received.append(context.path))
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=in_flight_max))
-    gateway = Gateway(app, ROUTES, Throttles([], app.clock))
+    gateway = Gateway(app, ROUTES, Throttles([], app.clock, app.keyring, None))
 
     await ask(gateway, method=method, path="/v1/shopper/8a01")
 
@@ -135,7 +136,7 @@ def make_open_row() -> RouteRow:
 async def test_a_shops_script_can_read_that_it_shall_come_back(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=0))
 
-    reply = await ask(Gateway(app, [make_open_row()], Throttles([], app.clock)))
+    reply = await ask(Gateway(app, [make_open_row()], Throttles([], app.clock, app.keyring, None)))
 
     assert reply.status == 503
     assert (b"access-control-allow-origin", b"*") in reply.headers
@@ -146,14 +147,16 @@ async def test_only_a_test_host_names_parameters_that_nobody_reads(app: App, is_
     row = msgspec.structs.replace(make_open_row(), takes_parameters=True)
     host = msgspec.structs.replace(app, is_live=is_live)
 
-    reply = await ask(Gateway(host, [row], Throttles([], app.clock)), path="/wait?merchantTransactonId=order-0001")
+    reply = await ask(
+        Gateway(host, [row], Throttles([], app.clock, app.keyring, None)), path="/wait?merchantTransactonId=order-0001"
+    )
 
     assert (b"tollgate-warning" in dict(reply.headers)) is not is_live
 
 
 async def test_a_live_host_counts_submissions_by_the_network_they_come_from(app: App) -> None:
     rows = configure_throttles("submit_checkout=2/60", is_live=True)
-    gateway = Gateway(app, [make_open_row()], Throttles(rows, app.clock))
+    gateway = Gateway(app, [make_open_row()], Throttles(rows, app.clock, app.keyring, None))
     callers = [
         ("2001:db8:1:2::1", 200),
         ("2001:db8:1:2:ffff::9", 200),
@@ -174,7 +177,7 @@ async def test_a_live_host_counts_submissions_by_the_network_they_come_from(app:
 
 
 async def test_an_address_is_passed_on_as_it_is_usually_spelled(app: App) -> None:
-    gateway = Gateway(app, [make_open_row()], Throttles([], app.clock))
+    gateway = Gateway(app, [make_open_row()], Throttles([], app.clock, app.keyring, None))
     sent = ["2001:DB8::0:1", "::ffff:192.0.2.1", "fe80::1%eth0", "192.0.2.1", "unknown", "192.0.2.1, 192.0.2.2"]
 
     received = [(await ask(gateway, address=address)).body.decode() for address in sent]
@@ -205,7 +208,7 @@ def make_form_row(access: Access) -> RouteRow:
 async def test_a_body_is_read_for_known_tokens_and_small_ones_for_others(
     app: App, access: Access, headers: list[tuple[bytes, bytes]], length: int, status: int | None
 ) -> None:
-    gateway = Gateway(app, [make_form_row(access)], Throttles([], app.clock))
+    gateway = Gateway(app, [make_form_row(access)], Throttles([], app.clock, app.keyring, None))
 
     context = admit(gateway, [*headers, (b"content-length", str(length).encode())], method="POST", path="/form")
 
@@ -234,7 +237,7 @@ async def test_a_live_host_behind_a_proxy_is_reached_through_it_by_https_alone(
     app = msgspec.structs.replace(app, base_url=LIVE)
     proxies = Proxies("10.0.0.5")
     rows = [make_open_row(), *(row for row in ROUTES if row.path == "/healthz")]
-    gateway = Gateway(app, rows, Throttles([], app.clock), proxies, requires_tls=True)
+    gateway = Gateway(app, rows, Throttles([], app.clock, app.keyring, None), proxies, requires_tls=True)
 
     reply = await ask(gateway, [(b"x-forwarded-proto", scheme)] if scheme else [], path=f"{path}?a=1", address=address)
 
@@ -246,7 +249,7 @@ async def test_a_live_host_behind_a_proxy_is_reached_through_it_by_https_alone(
 
 
 async def test_a_test_host_takes_plain_http_behind_a_proxy_too(app: App) -> None:
-    gateway = Gateway(app, [make_open_row()], Throttles([], app.clock), Proxies("10.0.0.5"))
+    gateway = Gateway(app, [make_open_row()], Throttles([], app.clock, app.keyring, None), Proxies("10.0.0.5"))
 
     assert (await ask(gateway, address="10.0.0.5")).status == 200
     assert (await ask(gateway, address="10.0.0.6")).status == 200
@@ -255,7 +258,7 @@ async def test_a_test_host_takes_plain_http_behind_a_proxy_too(app: App) -> None
 async def test_breakage_before_the_body_is_read_is_answered_too(
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    gateway = Gateway(app, [make_form_row(Access.ENTITY)], Throttles([], app.clock))
+    gateway = Gateway(app, [make_form_row(Access.ENTITY)], Throttles([], app.clock, app.keyring, None))
     monkeypatch.setattr("tollgate.web.server.find_credential", lambda *_: 1 / 0)
 
     reply = await ask(gateway, method="POST", path="/form")

@@ -6,8 +6,11 @@ import pytest
 
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.values import SECOND, FixedClock, TooMany
-from tollgate.web import callers as module
-from tollgate.web.callers import Throttles, configure_throttles
+from tollgate.vault.keyring import make_keyring
+from tollgate.web import throttling as module
+from tollgate.web.throttling import Throttles, configure_throttles
+
+pytestmark = pytest.mark.anyio
 
 BY_ENTITY = Throttle("pay", "entity", 2, 60, is_on=True)
 BY_ID = Throttle("read", "id", 1, 60, is_on=True)
@@ -21,55 +24,57 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def throttles(clock: FixedClock) -> Throttles:
-    return Throttles([BY_ENTITY, BY_ID, OFF], clock)
+    return Throttles([BY_ENTITY, BY_ID, OFF], clock, make_keyring(), None)
 
 
-def test_a_window_opens_with_the_first_call_and_closes_after_its_time(throttles: Throttles, clock: FixedClock) -> None:
-    throttles.check("pay", "8a01", None)
+async def test_a_window_opens_with_the_first_call_and_closes_after_its_time(
+    throttles: Throttles, clock: FixedClock
+) -> None:
+    await throttles.check("pay", "8a01", None)
     clock.at += 59 * SECOND
-    throttles.check("pay", "8a01", None)
+    await throttles.check("pay", "8a01", None)
     with pytest.raises(TooMany) as refused:
-        throttles.check("pay", "8a01", None)
+        await throttles.check("pay", "8a01", None)
     assert refused.value.retry_after_s == 1
 
     clock.at += SECOND
 
-    throttles.check("pay", "8a01", None)
+    await throttles.check("pay", "8a01", None)
 
 
-def test_each_caller_has_its_own_count(throttles: Throttles) -> None:
+async def test_each_caller_has_its_own_count(throttles: Throttles) -> None:
     for caller in ("8a01", "8a02", "8a03"):
-        throttles.check("pay", caller, None)
-        throttles.check("pay", caller, "8a99")
+        await throttles.check("pay", caller, None)
+        await throttles.check("pay", caller, "8a99")
 
 
-def test_an_id_is_counted_for_each_caller(throttles: Throttles) -> None:
-    throttles.check("read", "8a01", "8a99")
-    throttles.check("read", "8a02", "8a99")
-    throttles.check("read", "8a01", "8a98")
+async def test_an_id_is_counted_for_each_caller(throttles: Throttles) -> None:
+    await throttles.check("read", "8a01", "8a99")
+    await throttles.check("read", "8a02", "8a99")
+    await throttles.check("read", "8a01", "8a98")
 
     with pytest.raises(TooMany) as refused:
-        throttles.check("read", "8a01", "8a99")
+        await throttles.check("read", "8a01", "8a99")
 
     assert refused.value.subject_id == "8a99"
 
 
-def test_rows_that_are_off_and_unknown_operations_are_free(throttles: Throttles) -> None:
+async def test_rows_that_are_off_and_unknown_operations_are_free(throttles: Throttles) -> None:
     for _ in range(10):
-        throttles.check("free", "8a01", None)
-        throttles.check("healthz", "", None)
+        await throttles.check("free", "8a01", None)
+        await throttles.check("healthz", "", None)
 
 
-def test_a_flood_of_callers_does_not_grow_the_table(
+async def test_a_flood_of_callers_does_not_grow_the_table(
     throttles: Throttles, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_COUNTERS_MAX", 10)
     for number in range(100):
-        throttles.check("pay", str(number), None)
+        await throttles.check("pay", str(number), None)
     assert len(throttles._counters) <= 10
 
     clock.at += 61 * SECOND
-    throttles.check("pay", "fresh", None)
+    await throttles.check("pay", "fresh", None)
     assert len(throttles._counters) <= 10
 
 
@@ -97,7 +102,9 @@ def test_every_row_is_on_when_live_and_leaves_room_for_a_busy_shop() -> None:
     assert (query.count, query.window_s) == (7, 30)
 
 
-def test_a_full_table_is_not_searched_for_every_new_name(throttles: Throttles, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_table_is_not_searched_for_every_new_name(
+    throttles: Throttles, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_COUNTERS_MAX", 10)
     searched: list[int] = []
     forget = throttles._forget_closed
@@ -109,7 +116,7 @@ def test_a_full_table_is_not_searched_for_every_new_name(throttles: Throttles, m
     monkeypatch.setattr(throttles, "_forget_closed", note)
 
     for number in range(100):
-        throttles.check("pay", str(number), None)
+        await throttles.check("pay", str(number), None)
 
     assert len(searched) <= 100 // 5
 

@@ -9,7 +9,7 @@ from tollgate.catalog import codes, results
 from tollgate.operations.app import App
 from tollgate.sandbox import controls
 from tollgate.values import Fault, InvalidParameters
-from tollgate.web import callers, parsing, server
+from tollgate.web import parsing, server, throttling
 from tollgate.web.api import ROUTES
 from tollgate.web.request import Reply
 
@@ -43,10 +43,11 @@ async def send(app: App, method: str, target: str, body: bytes, access_token: st
         *((b"idempotency-key: " + key.encode(),) if key else ()),
     )
     reader.feed(b"\r\n".join((*lines, b"", b"")), 0)
-    throttles = callers.Throttles(callers.configure_throttles(""), app.clock)
+    throttles = throttling.Throttles(throttling.configure_throttles(""), app.clock, app.keyring, None)
     gateway = server.Gateway(app, _ROWS, throttles)
     context = gateway.admit(reader.read(), "127.0.0.1", is_secure=True)
-    reply = context.refused or await gateway.answer(context, body)
+    reply = context.refused if context.counting is None else None
+    reply = reply or await gateway.answer(context, body)
     gateway.conclude(context, reply)
     return reply
 

@@ -34,7 +34,9 @@ async def answer_ready(_request: Request, app: App) -> Reply:
     balancer sends no requests here otherwise."""
     trouble = "the host is about to stop" if app.activity.is_draining else await app.database.find_trouble()
     if trouble is None:
-        return Reply(200, orjson.dumps({"status": "ready"}))
+        # Without Redis the host goes on, so it stays ready.
+        counting = {} if app.shared is None else {"throttles": "shared" if app.shared.is_reached else "not shared"}
+        return Reply(200, orjson.dumps({"status": "ready", **counting}))
     return Reply(503, orjson.dumps({"status": "not ready", "reason": trouble}))
 
 
