@@ -16,7 +16,9 @@ ARGS ?=
 # Root needs no sudo, and a machine without sudo gets the plain command and its honest error.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo || true)
 APT_INSTALL = $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(WITHOUT_SERVICE)
+# Only promtool is wanted of Prometheus, so nothing that would start its server is installed.
+WITHOUT_SERVICE := $(addprefix -o DPkg::Options::=--path-exclude=,/lib/systemd/system/prometheus.service /etc/init.d/prometheus)
 
 # Suites in the order they run, and the seconds after which each is taken to hang: five times and more what it needs on
 # two idle cores. How long a suite takes is printed, and nothing fails by it.
@@ -184,6 +186,7 @@ machine:
 	have firefox-esr || have firefox || missing="$$missing firefox-esr"; \
 	have openssl || missing="$$missing openssl"; \
 	have curl || missing="$$missing curl"; \
+	have promtool || missing="$$missing prometheus"; \
 	have systemd-analyze || missing="$$missing systemd"; \
 	have redis-server || missing="$$missing redis-server"; \
 	if [ -n "$$missing" ]; then \

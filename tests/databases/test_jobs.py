@@ -5,10 +5,19 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from databases.samples import MERCHANT
 from tollgate.store.database import Database, Unwritable
-from tollgate.store.jobs import Job, finish_job, finish_job_writes, insert_job_writes, lease_due, postpone_job
+from tollgate.store.jobs import (
+    Job,
+    count_reversals,
+    finish_job,
+    finish_job_writes,
+    insert_job_writes,
+    lease_due,
+    postpone_job,
+)
 from tollgate.store.opening import open_database
 from tollgate.values import SECOND
 
@@ -38,6 +47,15 @@ async def test_due_jobs_are_leased_oldest_first_and_young_ones_are_left(db: Data
         ("job-3", 8, 1, "me"),
     ]
     assert [job.id for job in await lease(db)] == ["job-0"]
+
+
+async def test_reversals_that_were_tried_often_are_counted(db: Database) -> None:
+    await insert_job(db, make_job(1))
+    await insert_job(db, replace(make_job(2), topic="inquire"))
+    await insert_job(db, replace(make_job(3), topic="give_back"))
+    for wall_now in range(4):
+        assert await count_reversals(db, 3) == (2 if wall_now >= 3 else 0)
+        await lease(db, wall_now=wall_now * 3 * SECOND)
 
 
 async def test_two_owners_never_lease_the_same_job(url: str) -> None:

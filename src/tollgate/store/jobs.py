@@ -61,6 +61,14 @@ def _make_lease(is_of_topic: sa.ColumnElement[bool]) -> Statement:
 
 
 _lease_recovery_tasks = _make_lease(jobs.c.topic.in_([sa.literal_column(f"'{task}'") for task in RecoveryTask]))
+_count_reversals = Statement(
+    sa.select(sa.func.count())
+    .select_from(jobs)
+    .where(
+        jobs.c.topic.in_([sa.literal_column(f"'{task}'") for task in (RecoveryTask.REVERSE, RecoveryTask.GIVE_BACK)]),
+        jobs.c.tries >= sa.bindparam("tries"),
+    )
+)
 _lease_topic = _make_lease(jobs.c.topic == sa.bindparam("topic"))
 
 
@@ -85,6 +93,11 @@ async def lease_due(
     else:
         leased = await JOBS.fetch(db, _lease_topic, params | {"topic": topic})
     return sorted(leased, key=lambda job: job.due_at)
+
+
+async def count_reversals(db: Database, tries: int) -> int:
+    """Counts the reversals that were tried so often and are not confirmed."""
+    return int((await db.fetch(_count_reversals, {"tries": tries}))[0][0])
 
 
 async def finish_job(db: Database, job: Job) -> bool:

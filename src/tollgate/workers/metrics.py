@@ -6,6 +6,7 @@ from prometheus_client import Counter, Gauge
 
 from tollgate.operations.app import App
 from tollgate.store.deliveries import find_oldest
+from tollgate.store.jobs import count_reversals
 from tollgate.values import SECOND
 
 _DELIVERIES = Counter("tollgate_webhook_deliveries", "Attempts to deliver an event, by result.", ("result",))
@@ -15,6 +16,13 @@ _OLDEST = Gauge(
     # All processes measure the same, so the last of them is right, also where another one has died.
     multiprocess_mode="mostrecent",
 )
+
+_REVERSALS = Gauge(
+    "tollgate_reversals_waiting",
+    "Reversals that were tried five times or more, and that the acquirer has not confirmed.",
+    multiprocess_mode="mostrecent",
+)
+_MANY_TRIES = 5
 
 _DROPPED = Counter("tollgate_journal_dropped", "Messages and log lines that were dropped before they were written.")
 
@@ -42,4 +50,9 @@ def count_delivery(*, is_success: bool) -> None:
 async def measure_oldest(app: App) -> int:
     oldest = await find_oldest(app.database)
     _OLDEST.set(0 if oldest is None else max(0, app.clock.now() - oldest) / SECOND)
+    return 0
+
+
+async def measure_reversals(app: App) -> int:
+    _REVERSALS.set(await count_reversals(app.database, _MANY_TRIES))
     return 0

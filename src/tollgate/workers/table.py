@@ -71,6 +71,7 @@ WORKERS = (
     Worker(name="journal writer", every_s=1.0, run=journal.write_journal),
     Worker(name="card testing", every_s=1.0, run=card_testing.share_declines),
     Worker(name="oldest event", every_s=2.0, run=metrics.measure_oldest),
+    Worker(name="waiting reversals", every_s=30.0, run=metrics.measure_reversals),
     Worker(name="bank files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=upkeep.erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=upkeep.wipe_accounts),
