@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from cleaning import Cleanup
 from ports import find_free_port
@@ -27,6 +31,11 @@ def find_binaries() -> Path | None:
     return Path(on_path).resolve().parent if on_path else None
 
 
+def _list_children(parent: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True, check=False)
+    return [int(pid) for pid in found.stdout.split()]
+
+
 class PostgresCluster:
     """Starts on entering, leaves nothing behind on leaving, nor when the process that entered it ends.
 
@@ -43,13 +52,12 @@ class PostgresCluster:
         self._fsync = fsync
         self._cleanup = Cleanup(self.folder, self._command("pg_ctl", *self._stop("immediate")))
 
-    def __enter__(self) -> PostgresCluster:
+    def __enter__(self) -> Self:
         self._cleanup.start()
         if os.geteuid() == 0:
             # The server refuses to run as root.
             shutil.chown(self.folder, USER, USER)
-        self._run("initdb", "--pgdata", str(self.folder / "db"), "--username", USER, "--auth", "trust", "--no-sync",
-                  "--data-checksums", "--encoding", "UTF8", "--locale", "C")  # fmt: skip
+        self._make_files()
         self.start()
         return self
 
@@ -57,6 +65,10 @@ class PostgresCluster:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._cleanup.finish()
+
+    def _make_files(self) -> None:
+        self._run("initdb", "--pgdata", str(self.folder / "db"), "--username", USER, "--auth", "trust", "--no-sync",
+                  "--data-checksums", "--encoding", "UTF8", "--locale", "C")  # fmt: skip
 
     def start(self) -> None:
         settings = {
@@ -75,6 +87,32 @@ class PostgresCluster:
     def stop(self, mode: str = "immediate") -> None:
         """`immediate` is a crash, `fast` a clean end."""
         self._run("pg_ctl", *self._stop(mode))
+
+    def kill(self) -> None:
+        """Ends every process of the server at once, as the end of its machine does."""
+        for pid in self._signal(signal.SIGKILL):
+            # Whoever adopted the process waits for it; the next server takes a dead one for running until then.
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+            while Path(f"/proc/{pid}").exists():
+                time.sleep(0.01)
+
+    def freeze(self) -> None:
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> list[int]:
+        first = int((self.folder / "db" / "postmaster.pid").read_text().split()[0])
+        # The first process would start others meanwhile.
+        os.kill(first, signal.SIGSTOP)
+        pids = [*_list_children(first), first]
+        for pid in pids:
+            # A session may end meanwhile.
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        return pids
 
     def dsn(self, name: str = USER) -> str:
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{name}"
@@ -125,3 +163,21 @@ class PostgresCluster:
         if done.returncode:
             raise RuntimeError(f"{tool} failed: {text}")
         return text
+
+
+class PostgresStandby(PostgresCluster):
+    """A standby streams from a primary, which waits for it if `synchronous_standby_names` has its name."""
+
+    NAME = "standby"
+
+    def __init__(self, primary: PostgresCluster, *, fsync: bool = False) -> None:
+        super().__init__(fsync=fsync)
+        self._primary = primary
+
+    def promote(self) -> None:
+        self._run("pg_ctl", "--pgdata", str(self.folder / "db"), "-w", "-t", WAIT_S, "promote")
+
+    def _make_files(self) -> None:
+        origin = f"host={self._primary.folder} port={self._primary.port} user={USER} application_name={self.NAME}"
+        self._run("pg_basebackup", "--dbname", origin, "--pgdata", str(self.folder / "db"), "--write-recovery-conf",
+                  "--checkpoint", "fast", "--no-sync")  # fmt: skip

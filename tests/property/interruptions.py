@@ -48,6 +48,9 @@ class MortalDatabase:
     async def find_trouble(self) -> str | None:
         return await self._real.find_trouble()
 
+    async def list_risks(self) -> list[str]:
+        return await self._real.list_risks()
+
     async def close(self) -> None:
         await self._real.close()
 

@@ -111,23 +111,30 @@ def migrate(**flags: Any) -> None:
 @program.command()
 @with_settings()
 def check(**flags: Any) -> None:
-    """Tell whether a host with these settings could serve, and what is missing."""
+    """Tell whether a host with these settings could serve, what is missing, and what may lose payments."""
     settings = read_settings(flags)
-    missing = readiness.list_missing(settings)
+    missing, warnings = readiness.list_missing(settings), readiness.list_warnings(settings)
     if not missing:
         # The first start makes the file of the database; a check does not.
         is_new = settings.uses_sqlite and not Path(settings.database_url.removeprefix("sqlite:///")).exists()
-        missing = (
-            readiness.list_unready_channels(settings, [])
+        missing, risks = (
+            (readiness.list_unready_channels(settings, []), [])
             if is_new
-            else with_store(settings, _list_unready, read_only=True)
+            else with_store(settings, _look_at_store, read_only=True)
         )
         missing += asyncio.run(_list_unshared(settings, must_be_reached=True))
+        warnings += risks
     for line in missing:
         click.echo(f"missing: {line}")
+    for line in warnings:
+        click.echo(f"warning: {line}")
     if missing:
         sys.exit(1)
     click.echo(f"ready: {settings.environment} host on {settings.base_url}")
+
+
+async def _look_at_store(database: Database, settings: Settings) -> tuple[list[str], list[str]]:
+    return await _list_unready(database, settings), await database.list_risks()
 
 
 @program.command()

@@ -16,7 +16,7 @@ _LOCK_TIMEOUT = "30s"
 async def read_tables(database: postgres.PostgresDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[copying.Batch]:
     """Reads within one transaction, which sees nothing that is written meanwhile."""
     async with (
-        database.pool.acquire() as connection,
+        database.borrow() as connection,
         connection.transaction(isolation="repeatable_read", readonly=True),
     ):
         for table in tables:
@@ -38,7 +38,7 @@ async def replace_tables(
     """Replaces all or nothing. Nobody writes meanwhile, or else rows of others would outlive the replacement."""
     written = 0
     try:
-        async with database.pool.acquire() as connection:
+        async with database.borrow() as connection:
             transaction = await _lock(connection, tables)
             try:
                 for table in tables:

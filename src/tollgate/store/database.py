@@ -93,6 +93,10 @@ class Database(Protocol):
         """Says why payments cannot be stored at present, without secrets; None while they can."""
         ...
 
+    async def list_risks(self) -> list[str]:
+        """Says by which settings an acknowledged write may be lost with one machine."""
+        ...
+
     async def close(self) -> None:
         """Writes what is queued and closes all connections."""
         ...
@@ -214,6 +218,11 @@ class Batcher(Generic[Item, Answer]):
             self._suspects.extend(waiting)
         else:
             _fail(waiting, fault)
+            if isinstance(fault, Unavailable | Unconfirmed):
+                # The database is gone. Each later batch would wait for it as long, so nobody's wait would have a limit.
+                _fail([*self._suspects, *self._waiting], Unavailable(f"nothing was written: {fault}"))
+                self._suspects.clear()
+                self._waiting.clear()
         if self._suspects or self._waiting:
             self._call_start()
 
@@ -244,6 +253,14 @@ _WRITE = Statement(
 )
 
 WRITE_CHECK = (Write(_CLEAR, {}), Write(_WRITE, {}))
+
+CONFIRMATION = Statement(
+    insert(settings)
+    .values(name="write_confirmation", value="")
+    .on_conflict_do_update(index_elements=[settings.c.name], set_={"value": ""})
+    .returning(settings.c.name)
+)
+"""It changes nothing that is read. Once it is committed, so is all that was visible before it, on the standby too."""
 
 
 class WriteHealth:

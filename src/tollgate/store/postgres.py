@@ -1,24 +1,35 @@
 """The driver of PostgreSQL. Statements are made elsewhere."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
 import asyncpg
 
-from tollgate.store import database, statements
+from tollgate.store import database, replication, statements
 from tollgate.store.hot import HOT_WRITES, Answer, HotWrite, Row
 from tollgate.store.hot_follow_ups import FOLLOW_UP_WRITES
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
-from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchReader, BatchWriter
-from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, get_fate, persist
+from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchReader, BatchWriter, Connect
+from tollgate.store.postgres_connecting import CONNECT_TIMEOUT_S, Connection, Connector
+from tollgate.store.postgres_faults import (
+    FAULTS,
+    FIRST_PAUSE_S,
+    TRIES_MAX,
+    Fate,
+    Unreached,
+    get_fate,
+    get_fault_name,
+    persist,
+)
 
 POOL_MAX = 8
-CONNECT_TIMEOUT_S = 5.0
-COMMAND_TIMEOUT_S = 10.0
+BORROW_TIMEOUT_S = 10.0
+"""While the server is silent, all connections are lent; whoever waited so long for one is told that it is silent."""
 
-_SETTINGS = {"application_name": "tollgate", "jit": "off"}
+_SETTINGS = {"jit": "off"}
 _READER_SETTINGS = {"default_transaction_read_only": "on"}
 
 
@@ -29,26 +40,48 @@ class _GuardBroken(Exception):
 class PostgresDatabase(database.Probed):
     dialect = statements.Dialect.POSTGRESQL
 
-    def __init__(
-        self,
-        pool: asyncpg.Pool,
-        make_writers: Callable[[database.WriteHealth], Mapping[str, BatchWriter]],
-        make_reader: Callable[[statements.HotRead], BatchReader],
-    ) -> None:
+    def __init__(self, pool: asyncpg.Pool, connect: Connect, *, read_only: bool) -> None:
         self.pool = pool
-        self._make_reader = make_reader
+        self._connect = connect
         self._readers: dict[str, BatchReader] = {}
         self._health = database.WriteHealth(self._check_write)
-        self._writers = make_writers(self._health)
+        hot_writes = () if read_only else (*HOT_WRITES, *FOLLOW_UP_WRITES)
+        self._writers = {hot.name: BatchWriter(hot, connect, self.ask, self._health) for hot in hot_writes}
 
     async def fetch(self, statement: statements.Statement, params: Mapping[str, Any]) -> list[Row]:
         compiled = statement.compiled_for(statements.Dialect.POSTGRESQL)
         bindings = compiled.bind(params)
 
         async def run(_: int) -> list[Row]:
-            return [tuple(record) for record in await self.pool.fetch(compiled.text, *bindings)]
+            async with self.borrow() as connection:
+                return [tuple(record) for record in await connection.fetch(compiled.text, *bindings)]
 
         return await persist(run, is_repeatable=not statement.is_write)
+
+    async def ask(self, statement: statements.Statement, params: statements.Params) -> Row | None:
+        """Runs a statement once; a fault is the driver's."""
+        compiled = statement.compiled_for(statements.Dialect.POSTGRESQL)
+        async with self.borrow() as connection:
+            record = await connection.fetchrow(compiled.text, *compiled.bind(params))
+        return None if record is None else tuple(record)
+
+    @asynccontextmanager
+    async def borrow(self) -> AsyncIterator[asyncpg.Connection]:
+        """Lends a connection of the pool; one whose server is gone or takes no writes is not lent again."""
+        try:
+            connection = await self.pool.acquire(timeout=BORROW_TIMEOUT_S)
+        except TimeoutError:
+            raise Unreached("no connection is free") from None
+        try:
+            yield connection
+        except FAULTS as fault:
+            if get_fate(fault) in (Fate.LOST, Fate.REFUSED):
+                # The others lead to the same server, and each would wait for it by itself.
+                connection.terminate()
+                await self.pool.expire_connections()
+            raise
+        finally:
+            await self.pool.release(connection)
 
     async def fetch_one(self, statement: statements.Statement, params: Mapping[str, Any]) -> Row | None:
         rows = await self.fetch(statement, params)
@@ -57,7 +90,7 @@ class PostgresDatabase(database.Probed):
     def read(self, hot: statements.HotRead, params: Mapping[str, Any]) -> Awaitable[list[Row]]:
         reader = self._readers.get(hot.name)
         if reader is None:
-            reader = self._readers[hot.name] = self._make_reader(hot)
+            reader = self._readers[hot.name] = BatchReader(hot, self._connect)
         return reader.submit(tuple(params.values()))
 
     async def write(self, writes: Sequence[statements.Write], *, label: str) -> bool:
@@ -77,10 +110,23 @@ class PostgresDatabase(database.Probed):
 
     async def find_trouble(self) -> str | None:
         try:
-            await self._ask_live_connection(lambda: self.pool.fetchval(READ_REVISION))
+            await self._ask_live_connection(self._read_revision)
         except FAULTS as fault:
-            return f"the database cannot be reached ({type(fault).__name__})"
+            return f"the database cannot be reached ({get_fault_name(fault)})"
         return await self._health.find_trouble() if self._writers else None
+
+    async def list_risks(self) -> list[str]:
+        async def run(_: int) -> list[str]:
+            async with self.borrow() as connection:
+                values = dict(await connection.fetch(replication.READ_SETTINGS))
+                states = [state for (state,) in await connection.fetch(replication.READ_STANDBYS)]
+            return replication.list_risks(values, states)
+
+        return await persist(run, is_repeatable=True)
+
+    async def _read_revision(self) -> None:
+        async with self.borrow() as connection:
+            await connection.fetchval(READ_REVISION)
 
     async def _check_write(self) -> None:
         bound = [(write.statement.compiled_for(statements.Dialect.POSTGRESQL), write) for write in database.WRITE_CHECK]
@@ -88,7 +134,7 @@ class PostgresDatabase(database.Probed):
         try:
             await self._ask_live_connection(lambda: self._write_unit(unit))
         except FAULTS as fault:
-            raise database.Unavailable(f"the database cannot be written ({type(fault).__name__})") from None
+            raise database.Unavailable(f"the database cannot be written ({get_fault_name(fault)})") from None
 
     async def _ask_live_connection(self, ask: Callable[[], Awaitable[object]]) -> None:
         """Asks for the present state, so it does not wait for the server to come back. It asks again only where a
@@ -118,7 +164,7 @@ class PostgresDatabase(database.Probed):
     async def _write_unit(self, bound: Sequence[tuple[str, Sequence[Any], int | None]]) -> bool:
         is_committing = False
         try:
-            async with self.pool.acquire() as connection, connection.transaction():
+            async with self.borrow() as connection, connection.transaction():
                 for text, bindings, rows in bound:
                     status = await connection.execute(text, *bindings)
                     if rows is not None and int(status.rpartition(" ")[2]) != rows:
@@ -134,18 +180,10 @@ class PostgresDatabase(database.Probed):
 
 
 async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> PostgresDatabase:
-    connect = partial(
-        asyncpg.connect,
-        url,
-        timeout=CONNECT_TIMEOUT_S,
-        command_timeout=COMMAND_TIMEOUT_S,
-        max_cached_statement_lifetime=0,
-        server_settings=_SETTINGS | BATCH_SETTINGS,
-        **choose_host(url, read_only),
-    )
+    connector = Connector(url, _SETTINGS | _READER_SETTINGS if read_only else _SETTINGS, read_only=read_only)
 
     async def migrate(_: int) -> None:
-        connection = await connect(server_settings=_SETTINGS)
+        connection = await connector.connect()
         try:
             if must_exist:
                 # Without its user, password and options.
@@ -158,33 +196,17 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
 
     async def open_pool(_: int) -> asyncpg.Pool:
         return await asyncpg.create_pool(
-            url,
-            min_size=1,
+            # A connection that is lost while it is idle is replaced when one is needed.
+            min_size=0,
             max_size=POOL_MAX,
+            connect=connector.connect_pooled,
+            connection_class=Connection,
             reset=_keep_session,
-            timeout=CONNECT_TIMEOUT_S,
-            command_timeout=COMMAND_TIMEOUT_S,
-            max_cached_statement_lifetime=0,
-            server_settings=_SETTINGS | _READER_SETTINGS if read_only else _SETTINGS,
-            **choose_host(url, read_only),
         )
 
     await persist(migrate, is_repeatable=True)
     pool = await persist(open_pool, is_repeatable=True)
-
-    def make_writers(health: database.WriteHealth) -> dict[str, BatchWriter]:
-        hot_writes = () if read_only else (*HOT_WRITES, *FOLLOW_UP_WRITES)
-        return {hot.name: BatchWriter(hot, connect, pool, health) for hot in hot_writes}
-
-    return PostgresDatabase(pool, make_writers, lambda hot: BatchReader(hot, connect))
-
-
-def choose_host(url: str, read_only: bool) -> dict[str, Any]:
-    """Returns the option by which the writable one of several hosts is chosen."""
-    hosts = url.partition("://")[2].partition("/")[0]
-    if read_only or "," not in hosts or "target_session_attrs" in url:
-        return {}
-    return {"target_session_attrs": "read-write"}
+    return PostgresDatabase(pool, partial(connector.connect, **BATCH_SETTINGS), read_only=read_only)
 
 
 async def _keep_session(_: object) -> None:

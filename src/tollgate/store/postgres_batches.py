@@ -11,10 +11,10 @@ from typing import Any
 
 import asyncpg
 
-from tollgate.store.database import Batcher, Unavailable, Unconfirmed, WriteHealth
+from tollgate.store.database import CONFIRMATION, Batcher, Unconfirmed, WriteHealth
 from tollgate.store.hot import HotWrite, Row
-from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, get_fate, persist
-from tollgate.store.statements import Dialect, HotRead
+from tollgate.store.postgres_faults import FAULTS, Fate, get_fate, persist
+from tollgate.store.statements import HotRead, Params, Statement
 
 # Batches find their few rows by key. On a young table, whose size the planner does not know yet, it would choose to
 # scan it, keep that plan, and slow down with every payment.
@@ -26,6 +26,8 @@ BATCH_SETTINGS = {
 }
 
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
+Ask = Callable[[Statement, Params], Awaitable[Row | None]]
+"""Runs one statement over a connection of the pool, once, and returns its first row."""
 
 
 class _Line:
@@ -38,7 +40,7 @@ class _Line:
     async def fetch(self, query: str, bindings: Sequence[Any]) -> Sequence[Sequence[Any]]:
         connection = self._connection
         if connection is None or connection.is_closed():
-            connection = self._connection = await self._reach()
+            connection = self._connection = await self._connect()
         try:
             rows: Sequence[Sequence[Any]] = await connection.fetch(query, *bindings)
         except FAULTS as fault:
@@ -47,14 +49,6 @@ class _Line:
                 connection.terminate()
             raise
         return rows
-
-    async def _reach(self) -> asyncpg.Connection:
-        try:
-            return await self._connect()
-        except FAULTS as fault:
-            if get_fate(fault) is not Fate.LOST:
-                raise
-            raise Unreached(type(fault).__name__) from None
 
     async def close(self) -> None:
         if self._connection is not None:
@@ -86,10 +80,10 @@ class BatchReader:
 class BatchWriter:
     """A writer gathers the rows of one hot write into batches."""
 
-    def __init__(self, hot: HotWrite[Any], connect: Connect, pool: asyncpg.Pool, health: WriteHealth) -> None:
+    def __init__(self, hot: HotWrite[Any], connect: Connect, ask: Ask, health: WriteHealth) -> None:
         self._hot = hot
         self._health = health
-        self._pool = pool
+        self._ask = ask
         self._loop = asyncio.get_running_loop()
         self._line = _Line(connect)
         names = [name for name, _ in hot.columns]
@@ -114,7 +108,8 @@ class BatchWriter:
             except FAULTS:
                 raise fault from None
             if not any(found):
-                raise Unavailable(f"nothing was written: {fault}") from None
+                # The server may still be at it, or it waits for a standby, and what it writes is not visible before.
+                raise fault from None
             return found
 
     async def _try(self, rows: Sequence[Row], tries: int) -> Sequence[Any]:
@@ -142,6 +137,14 @@ class BatchWriter:
         return [answer or await self._get_answer(row) for answer, row in zip(answers, rows, strict=True)]
 
     async def _get_answer(self, row: Row) -> Any:
-        compiled = self._hot.is_written.compiled_for(Dialect.POSTGRESQL)
-        found = await self._pool.fetchval(compiled.text, *compiled.bind(self._hot.make_params(row)))
-        return False if found is None else found
+        """Returns what an earlier try wrote; false if it wrote nothing.
+
+        A server that was restarted, or an operator who ended a session, makes visible what the standby does not have
+        yet. A commit that follows is acknowledged by the standby only after everything before it.
+        """
+        hot = self._hot
+        found = await self._ask(hot.is_written, hot.make_params(row))
+        if found is None or found[0] is None:
+            return False
+        await self._ask(CONFIRMATION, {})
+        return found[0]

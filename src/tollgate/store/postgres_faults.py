@@ -4,6 +4,7 @@ Faults of SQLite are in its driver.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from typing import TypeVar
@@ -13,9 +14,9 @@ import asyncpg
 from tollgate.store import database
 
 TRIES_MAX = 6
-
-
 FIRST_PAUSE_S = 0.05
+GIVE_UP_AFTER_S = 15.0
+"""No further try begins after this time: a server that answers nothing would use up the time limit of every try."""
 
 
 Answer = TypeVar("Answer")
@@ -38,7 +39,7 @@ class Fate(Enum):
 
 
 class Unreached(ConnectionError):
-    """No connection could be made, so nothing was sent over one."""
+    """No connection could be made, so nothing was sent over one. Its text names the kind of fault."""
 
 
 FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, ValueError, TypeError)
@@ -73,6 +74,11 @@ def get_fate(fault: Exception) -> Fate:
     return next(fate for families, fate in _FATES if isinstance(fault, families))
 
 
+def get_fault_name(fault: Exception) -> str:
+    """Returns the kind alone, because the driver's text may repeat what was stored."""
+    return str(fault) if isinstance(fault, Unreached) else type(fault).__name__
+
+
 async def persist(
     run: Callable[[int], Awaitable[Answer]],
     *,
@@ -84,13 +90,13 @@ async def persist(
     Ends with `lost` where some try may have been done, and with `Unavailable` where certainly none was.
     """
     pause_s, kind, is_certain = FIRST_PAUSE_S, "", True
-    for tries in range(TRIES_MAX):
+    tries, began_at = 0, time.monotonic()
+    while tries < TRIES_MAX and time.monotonic() - began_at < GIVE_UP_AFTER_S:
         try:
             return await run(tries)
         except FAULTS as fault:
             fate = get_fate(fault)
-            # The driver's text may repeat what was stored, so only its kind is told.
-            kind = type(fault).__name__
+            kind = get_fault_name(fault)
         if fate in _FINAL:
             raise _FINAL[fate](kind)
         if fate is Fate.LOST and not is_repeatable:
@@ -98,4 +104,5 @@ async def persist(
         is_certain &= fate is not Fate.LOST
         await asyncio.sleep(pause_s)
         pause_s *= 2
-    raise (database.Unavailable if is_certain else lost)(f"gave up after {TRIES_MAX} tries ({kind})")
+        tries += 1
+    raise (database.Unavailable if is_certain else lost)(f"gave up after {tries} tries ({kind})")

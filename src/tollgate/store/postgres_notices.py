@@ -4,23 +4,15 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-import asyncpg
-
-from tollgate.store import notices, postgres
+from tollgate.store import notices
+from tollgate.store.postgres_connecting import Connector
 
 
 async def listen_until_lost(
     url: str, channel: str, note_listening: Callable[[], None], wake: Callable[[], None]
 ) -> None:
     """Raises when the connection is lost, or leads to a server that has become a standby and sends nothing."""
-    # Without the settings of other connections: a pooler may refuse a connection that asks for them.
-    connection = await asyncpg.connect(
-        url,
-        timeout=postgres.CONNECT_TIMEOUT_S,
-        command_timeout=postgres.COMMAND_TIMEOUT_S,
-        server_settings={"application_name": "tollgate"},
-        **postgres.choose_host(url, False),
-    )
+    connection = await Connector(url, {}, read_only=False).connect()
     try:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())

@@ -117,6 +117,10 @@ class SqliteDatabase(database.Probed):
             return "the writer thread has ended"
         return None if self._writer is None else await self._health.find_trouble()
 
+    async def list_risks(self) -> list[str]:
+        """Lists nothing: there is no other machine, and every connection synchronizes fully."""
+        return []
+
     async def close(self) -> None:
         await self._batcher.close()
         await self._loop.run_in_executor(None, self._let_go)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tollgate.store.database import Batcher, Damaged, Unavailable, Unwritable
+from tollgate.store.database import Batcher, Damaged, Unavailable, Unconfirmed, Unwritable
 
 pytestmark = pytest.mark.anyio
 
@@ -30,6 +30,8 @@ class Disk:
             raise Unwritable("thirteen")
         if 66 in items:
             raise Damaged("the disk is full")
+        if 44 in items:
+            raise Unconfirmed("the connection was lost")
         return [item * 2 for item in items]
 
 
@@ -156,3 +158,18 @@ async def test_closing_writes_what_is_queued_and_refuses_what_is_new() -> None:
     assert [future.result() for future in waiting] == [0, 2, 4, 6, 8]
     with pytest.raises(Unavailable):
         batcher.submit(9)
+
+
+async def test_a_database_that_is_gone_is_told_to_all_who_wait_and_not_asked_once_more_for_each_batch() -> None:
+    disk = Disk()
+    disk.is_open.clear()
+    batcher = Batcher(disk.write, items_max=2)
+    waiting = [batcher.submit(n) for n in (44, 1, 2, 3, 4, 5)]
+    await take_turns()
+
+    disk.is_open.set()
+    answers = await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert [type(answer) for answer in answers] == [Unconfirmed] * 2 + [Unavailable] * 4
+    assert disk.batches == [[44, 1]]
+    assert await batcher.submit(6) == 12
