@@ -6,58 +6,25 @@ The table "How things are added" in ARCHITECTURE.md states the number of files; 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import apsw
 import pytest
 
-from gateway import COLD, COMMAND_S, Client, GatewayProcess
-from tollgate.store.migrating import FIRST, HEAD
+from api.changed_program import COLUMN_OF_PAYMENTS, ChangedGateway, Edit, Revision, change_program
+from gateway import Client, GatewayProcess
+from tollgate.store.migrating import Kind
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src" / "tollgate"
-TABLE = ROOT / "ARCHITECTURE.md"
+TABLE = Path(__file__).resolve().parents[2] / "ARCHITECTURE.md"
 
-
-@dataclass(frozen=True)
-class Edit:
-    """A text that is put before the first occurrence of another."""
-
-    path: str
-    before: str
-    text: str
-
-
-NEXT = f"{int(HEAD) + 1:04}"
-MIGRATION = f"""
-from alembic import op
-
-revision, down_revision = "{NEXT}", "{HEAD}"
-
-
-def upgrade() -> None:
-    op.execute("ALTER TABLE channels ADD COLUMN keeps_holidays INTEGER NOT NULL DEFAULT 0")
-    op.execute("ALTER TABLE payments ADD COLUMN holiday TEXT NOT NULL DEFAULT 'Easter'")
-"""
-
-
-@dataclass
-class ChangedGateway(GatewayProcess):
-    """A server of the changed program; the warm process of other tests has read the program as it is."""
-
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        whole = [*COLD, *self._command(*command)]
-        return subprocess.run(whole, capture_output=True, text=True, env=self._variables(), timeout=COMMAND_S)
-
-    def query(self, statement: str, row_id: str) -> object:
-        with closing(apsw.Connection(str(self.data / "tollgate.db"))) as store:
-            store.set_busy_timeout(60_000)
-            return store.execute(statement, (row_id,)).get
+REVISION = Revision(
+    Kind.EXPAND,
+    (
+        "ALTER TABLE channels ADD COLUMN keeps_holidays INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE payments ADD COLUMN holiday TEXT NOT NULL DEFAULT 'Easter'",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -200,10 +167,7 @@ ADDITIONS = {
         check_channel_flag,
     ),
     "column of payments": Addition(
-        (
-            Edit("payments/payment.py", "    card: CardSummary | None", '    holiday: str = "Easter"\n'),
-            Edit("store/schema.py", '    sa.Column("card", TEXT)', '    sa.Column("holiday", TEXT, nullable=False),\n'),
-        ),
+        COLUMN_OF_PAYMENTS,
         check_column,
     ),
 }
@@ -213,19 +177,8 @@ ADDITIONS = {
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
     """A copy of the program to which everything was added at once, with a server on a store of the program as it is."""
     folder = tmp_path_factory.mktemp("additions")
-    shutil.copytree(SOURCE, folder / "src" / "tollgate", ignore=shutil.ignore_patterns("__pycache__"))
-    for edit in (edit for addition in ADDITIONS.values() for edit in addition.edits):
-        path = folder / "src" / "tollgate" / edit.path
-        text = path.read_text("utf-8")
-        assert edit.before in text, edit.path
-        path.write_text(text.replace(edit.before, edit.text + edit.before, 1), "utf-8")
-    store = folder / "src" / "tollgate" / "store"
-    (store / "migrations" / "versions" / f"{NEXT}_holidays.py").write_text(MIGRATION, "utf-8")
-    migrating = (store / "migrating.py").read_text("utf-8")
-    heads = f'FIRST, HEAD = "{FIRST}", "{HEAD}"', f'FIRST, HEAD = "{FIRST}", "{NEXT}"'
-    assert heads[0] in migrating
-    (store / "migrating.py").write_text(migrating.replace(*heads), "utf-8")
-    variables = {"PYTHONPATH": str(folder / "src")}
+    edits = (edit for addition in ADDITIONS.values() for edit in addition.edits)
+    variables = change_program(folder, edits, [REVISION])
     with GatewayProcess(folder / "data") as gateway:
         old_id = gateway.client().pay().json["id"]
     with ChangedGateway(folder / "data", environment=variables, is_cold=True) as gateway:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from api.balancing import Balancer, Payers
+from api.changed_program import COLUMN_OF_PAYMENTS, ChangedGateway, Revision, change_program
 from api.merchants import wait_until
 from api.sockets import connect, read_all, render, split_answers
 from gateway import STOP_S, GatewayProcess
 from postgres import PostgresCluster
+from tollgate.store.migrating import HEAD, Kind
 
 pytestmark = pytest.mark.both_databases
 
@@ -42,15 +45,17 @@ def pay_through(balancer: Balancer, gateway: GatewayProcess) -> Payers:
     return Payers(replace(gateway.client(), base_url=f"http://127.0.0.1:{balancer.port}"))
 
 
-def restart(gateway: GatewayProcess, balancer: Balancer) -> None:
-    """Restarts a gateway as an operator does, who waits for the load balancer and not for a time."""
+def take_out(gateway: GatewayProcess, balancer: Balancer) -> None:
+    """Stops a gateway as an operator does, who waits for the load balancer and not for a time."""
     process = gateway.process
     assert process is not None
     process.send_signal(signal.SIGTERM)
     wait_until(lambda: balancer.has_left(gateway.port))
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=STOP_S) == 0
-    gateway.start()
+
+
+def wait_until_taken(balancer: Balancer, gateway: GatewayProcess) -> None:
     wait_until(lambda: balancer.takes(gateway.port))
 
 
@@ -67,12 +72,60 @@ def test_no_call_fails_while_two_gateways_are_restarted_in_turn(
         with pay_through(balancer, gateways[0]) as payers:
             wait_for_payments(payers)
             for gateway in gateways:
-                restart(gateway, balancer)
+                take_out(gateway, balancer)
+                gateway.start()
+                wait_until_taken(balancer, gateway)
                 wait_for_payments(payers)
 
     assert payers.failed == []
     assert len(set(payers.paid)) == len(payers.paid)
     assert gateways[0].run("verify").returncode == 0
+
+
+NEXT_RELEASE = (
+    Revision(Kind.EXPAND, ["ALTER TABLE payments ADD COLUMN holiday TEXT DEFAULT 'Easter'"]),
+    Revision(
+        Kind.CONTRACT,
+        [
+            "ALTER TABLE payments ALTER COLUMN holiday DROP DEFAULT",
+            "ALTER TABLE payments ALTER COLUMN holiday SET NOT NULL",
+        ],
+    ),
+)
+"""Processes of the release before write payments without the column, and cannot any more when it is contracted."""
+
+
+def test_no_call_fails_while_a_release_with_a_migration_replaces_another(
+    gateways: tuple[GatewayProcess, GatewayProcess], tmp_path: Path
+) -> None:
+    variables = change_program(tmp_path / "next", COLUMN_OF_PAYMENTS, NEXT_RELEASE)
+    nexts = [
+        ChangedGateway(old.data, old.database, old.arguments, {**old.environment, **variables}, old.port, is_cold=True)
+        for old in gateways
+    ]
+    expanding, contracting = (f"{int(HEAD) + place:04}" for place in (1, 2))
+    with Balancer([gateway.port for gateway in gateways]) as balancer, ExitStack() as stack:
+        wait_until(lambda: all(balancer.takes(gateway.port) for gateway in gateways))
+        with pay_through(balancer, gateways[0]) as payers:
+            wait_for_payments(payers)
+            assert f"needs {expanding}: run `tollgate migrate`" in nexts[0].run("verify").stderr
+            assert f"{contracting} waits: run `tollgate migrate --contract`" in nexts[0].run("migrate").stdout
+            wait_for_payments(payers)
+            refused = nexts[0].run("migrate", "--contract")
+            assert f"processes that do not know revision {contracting}" in refused.stderr
+            for old, new in zip(gateways, nexts, strict=True):
+                take_out(old, balancer)
+                stack.callback(end_at_once, stack.enter_context(new))
+                wait_until_taken(balancer, new)
+                wait_for_payments(payers)
+            contracted = nexts[0].run("migrate", "--contract")
+            assert (contracted.returncode, contracted.stdout) == (0, "the store is up to date\n")
+            wait_for_payments(payers)
+
+        assert payers.failed == []
+        assert nexts[0].run("verify").returncode == 0
+        before = ChangedGateway(gateways[0].data, gateways[0].database, environment=gateways[0].environment)
+        assert f"use a release that knows revision {contracting}" in before.run("verify").stderr
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "two processes"])

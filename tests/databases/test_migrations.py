@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import asyncpg
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -24,8 +25,8 @@ from tollgate.catalog.events import choose_payment_event
 from tollgate.catalog.results import RESULTS
 from tollgate.payments.ledger import UNTOUCHED, BalanceChange
 from tollgate.payments.payment import NATURES, Outcome, State
-from tollgate.store import migrating, postgres, sqlite
-from tollgate.store.database import Database, WrongSchema
+from tollgate.store import migrating, postgres_migrating
+from tollgate.store.database import AlreadyServed, Database, Unavailable, WrongSchema
 from tollgate.store.opening import open_database
 from tollgate.store.payments import find_payment, list_chain, start_follow_up_writes
 from tollgate.store.schema import METADATA
@@ -156,10 +157,12 @@ async def test_a_process_that_prepares_a_migration_keeps_nobody_waiting(
     path = tmp_path / "store.db"
     seen: list[str | None] = []
 
-    def migrate_first(dialect: Dialect, revision: str | None) -> list[str]:
+    def migrate_first(dialect: Dialect, revision: str | None, *, contracts: bool) -> list[str]:
         """Another process migrates while the statements of this one are made."""
+        texts = migrating.make_missing_statements(dialect, revision, contracts=contracts)
+        if not texts:
+            return texts
         seen.append(revision)
-        texts = migrating.make_missing_statements(dialect, revision)
         other = apsw.Connection(str(path))
         for text in ("BEGIN IMMEDIATE", *texts, "COMMIT"):
             other.execute(text)
@@ -179,13 +182,110 @@ async def test_a_reader_refuses_tables_that_are_not_there_yet(cluster: PostgresC
         await open_database(cluster.create_database(), read_only=True)
 
 
-async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
+async def write_schema_row(db: Database, text: str) -> None:
+    await db.fetch(Statement(sa.text(text), is_write=True), {})
+
+
+NEWER = "UPDATE alembic_version SET version_num = '9999'"
+CONTRACTED = f"UPDATE settings SET value = '9998' WHERE name = '{migrating.NEEDED_REVISION}'"
+
+
+@pytest.mark.parametrize("how", [{}, {"must_exist": True}, {"read_only": True}])
+async def test_tables_that_a_later_release_has_only_expanded_are_used(url: str, how: dict[str, bool]) -> None:
     db = await open_database(url)
-    await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '9999'"), is_write=True), {})
+    await write_schema_row(db, NEWER)
     await db.close()
 
-    with pytest.raises(WrongSchema, match="9999"):
-        await open_database(url)
+    db = await open_database(url, **how)
+
+    assert await db.find_trouble() is None
+    await db.close()
+
+
+@pytest.mark.parametrize("how", [{}, {"must_exist": True}, {"read_only": True}])
+async def test_tables_that_a_later_release_has_contracted_are_refused(url: str, how: dict[str, bool]) -> None:
+    db = await open_database(url)
+    await write_schema_row(db, NEWER)
+    await write_schema_row(db, CONTRACTED)
+    await db.close()
+
+    with pytest.raises(WrongSchema, match=r"revision 9999.*use a release that knows revision 9998"):
+        await open_database(url, **how)
+
+
+async def test_a_process_is_not_ready_while_its_tables_are_contracted_beneath_it(cluster: PostgresCluster) -> None:
+    db = await open_database(cluster.create_database())
+    await write_schema_row(db, NEWER)
+    assert await db.find_trouble() is None
+    await write_schema_row(db, CONTRACTED)
+
+    assert "use a release that knows revision 9998" in str(await db.find_trouble())
+    await db.close()
+
+
+async def test_tables_are_not_contracted_while_older_processes_are_connected(cluster: PostgresCluster) -> None:
+    url = cluster.create_database()
+    async with open_at(url, "0014"):
+        pass
+    older = await asyncpg.connect(url, server_settings={"application_name": "tollgate"})
+
+    with pytest.raises(WrongSchema, match=f"1 connections .* do not know revision {migrating.HEAD} .*127.0.0.1"):
+        await open_database(url, contracts=True)
+    await older.close()
+    db = await open_database(url, contracts=True)
+
+    assert await db.find_trouble() is None
+    await db.close()
+
+
+async def test_processes_and_commands_that_are_not_told_to_contract_change_nothing(
+    make_url: Callable[[], str],
+) -> None:
+    url = make_url()
+    async with open_at(url, "0014"):
+        pass
+
+    for how in ({}, {"must_exist": True}):
+        with pytest.raises(WrongSchema, match="do not tolerate 0015: stop them, and run `tollgate migrate --contract`"):
+            await open_database(url, **how)
+
+    async with open_at(url, "0014") as old:
+        assert await old.fetch(Statement(sa.text(migrating.READ_REVISION)), {}) == [("0014",)]
+
+
+async def test_the_only_server_on_a_file_makes_every_revision(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/store.db"
+    async with open_at(url, "0014"):
+        pass
+
+    db = await open_database(url, exclusive=True)
+
+    assert await db.fetch(Statement(sa.text(migrating.READ_REVISION)), {}) == [(migrating.HEAD,)]
+    with pytest.raises(AlreadyServed):
+        await open_database(url, contracts=True)
+    await db.close()
+
+
+async def test_a_migration_gives_up_its_turn_while_a_long_transaction_uses_the_tables(
+    cluster: PostgresCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = cluster.create_database()
+    async with open_at(url, "0012"):
+        pass
+    monkeypatch.setattr(postgres_migrating, "_LOCK_TIMEOUT", "20ms")
+    monkeypatch.setattr(postgres_migrating, "_LOCKING_PAUSE_S", 0.01)
+    backup = await asyncpg.connect(url)
+    async with backup.transaction():
+        await backup.fetch("SELECT id FROM payments")
+        with pytest.raises(Unavailable, match="a long transaction uses them"):
+            await open_database(url, contracts=True)
+        # Others were not kept out.
+        writer = await asyncpg.connect(url)
+        await writer.execute("DELETE FROM payments")
+        await writer.close()
+    await backup.close()
+
+    await (await open_database(url, contracts=True)).close()
 
 
 # ---- from every earlier revision, with data in it ----
@@ -195,8 +295,7 @@ async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
 async def open_at(url: str, revision: str) -> AsyncIterator[Database]:
     """Opens a store as the release of that revision would."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (migrating, postgres, sqlite):
-            patch.setattr(module, "HEAD", revision)
+        patch.setattr(migrating, "HEAD", revision)
         old = await open_database(url)
         try:
             yield old
@@ -211,9 +310,10 @@ async def test_rows_of_every_revision_are_kept_and_can_be_used(make_url: Callabl
     async with open_at(url, revision) as old:
         filled = await fill_tables(old, REVISION_ROWS[revision])
 
-    db = await open_database(url)
+    db = await open_database(url, contracts=True)
 
-    assert await count_rows(db, filled) == dict.fromkeys(filled, 1)
+    # The settings also have a row about the revision.
+    assert await count_rows(db, filled) == {**dict.fromkeys(filled, 1), "settings": 2}
     payment = await find_payment(db, MERCHANT, "8a")
     assert payment is not None
     assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)
@@ -244,7 +344,7 @@ async def test_events_from_before_webhooks_get_the_names_of_the_catalogue(make_u
         await insert_rows(old, "payments", [make_paid(payment_id, *each) for payment_id, each in paid.items()])
         await insert_rows(old, "outbox", [make_told(payment_id, 5, code) for payment_id, (*_, code) in paid.items()])
 
-    db = await open_database(url)
+    db = await open_database(url, contracts=True)
 
     assert {event.subject_id: event.topic for event in await list_events(db, MERCHANT)} == {
         payment_id: choose_payment_event(payment_type, code, is_approved=state is State.APPROVED)
@@ -268,7 +368,7 @@ async def test_events_from_before_webhooks_are_numbered_and_counted(make_url: Ca
         told.append(make_told("waits", 9, "000.200.000") | {"merchant_id": "8aff"})
         await insert_rows(old, "outbox", told)
 
-    db = await open_database(url)
+    db = await open_database(url, contracts=True)
 
     assert [(event.subject_id, event.sequence, event.topic) for event in await list_events(db, MERCHANT)] == [
         ("waited", 1, "payment.pending"),

@@ -32,6 +32,7 @@ PASSED_ON = {
 }
 OF_THE_STORE = {
     "write_check": "src/tollgate/store/database.py",
+    "needed_revision": "src/tollgate/store/migrating.py",
     "geoip.current": "src/tollgate/store/geography.py",
     "bins.current": "src/tollgate/store/geography.py",
 }

@@ -37,7 +37,7 @@ def serve(**flags: Any) -> None:
     # Before anything is printed or made, so that a port in use ends the command at once.
     sockets = listener.bind_all(settings)
     make_data_folder(settings)
-    missing, greeting = with_store(settings, _prepare, must_exist=False)
+    missing, greeting = with_store(settings, _prepare, exclusive=True)
     _refuse_unready(missing)
     set_up_logs(settings.log_level, settings.log_format)
     for line in readiness.list_warnings(settings):
@@ -94,18 +94,31 @@ def credentials(as_json: bool, **flags: Any) -> None:
 
 @program.command()
 @with_settings(*STORE_FLAGS)
-def migrate(**flags: Any) -> None:
-    """Bring the store's tables up to date. A new store of a test host gets its key file too."""
+@click.option(
+    "--contract",
+    "contracts",
+    is_flag=True,
+    help="Also make the changes that processes of older releases do not tolerate. Stop these processes first.",
+)
+def migrate(contracts: bool, **flags: Any) -> None:
+    """Bring the store's tables up to date. A new store of a test host gets its key file too.
+
+    Without --contract it makes only changes that running processes of the release before tolerate."""
     settings = read_settings(flags)
     if settings.uses_sqlite:
         make_data_folder(settings)
 
-    async def ensure_keyring(database: Database, settings: Settings) -> None:
+    async def ensure_keyring(database: Database, settings: Settings) -> list[str]:
         if not settings.is_live and not await merchants.list_merchants(database):
             await prepare_keyring(settings, database)
+        return await opening.list_waiting(database)
 
-    with_store(settings, ensure_keyring, must_exist=False)
+    waiting = with_store(settings, ensure_keyring, must_exist=False, contracts=contracts)
     click.echo("the store is up to date")
+    if waiting:
+        click.echo(
+            f"{', '.join(waiting)} waits: run `tollgate migrate --contract` when no process of an older release runs"
+        )
 
 
 @program.command()

@@ -10,7 +10,7 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.users import OFFICE_PASSWORD
-from tollgate.store import audit_log, hot, merchants, opening, schema, search_index, sightings, statements
+from tollgate.store import audit_log, hot, merchants, migrating, opening, schema, search_index, sightings, statements
 from tollgate.store.codec import ONE, ZERO
 from tollgate.store.database import Database
 
@@ -70,6 +70,7 @@ SETTINGS = (
     SettingRow("base_url", False, "the address belongs to the process that serves"),
     SettingRow("geoip.", False, "an imported file belongs to the host"),
     SettingRow("bins.", False, "an imported file belongs to the host"),
+    SettingRow(migrating.NEEDED_REVISION, False, "it belongs to the tables"),
     SettingRow("write_check", False, "the check belongs to the store"),
     SettingRow("clock_offset", True, "payments are timed by it"),
     SettingRow(search_index.CURSOR, True, "it says how far the terms and tallies of the snapshot go"),

@@ -3,17 +3,44 @@
 They are run by the driver of the database.
 """
 
+from enum import Enum, auto
 from pathlib import Path
 from threading import Lock
 
 from tollgate.store.database import WrongSchema
 from tollgate.store.statements import COMPILERS, Dialect
 
-FIRST, HEAD = "0010", "0015"
-"""The oldest revision that can be upgraded, and the newest; tests keep both in step with the folder."""
+
+class Kind(Enum):
+    """Says which processes may run beside a revision of the tables."""
+
+    EXPAND = auto()
+    """It only adds: processes of older releases run on its tables, those of its own release need it."""
+    CONTRACT = auto()
+    """It only removes what its own release does without: older releases do not run on its tables."""
+    WHOLE = auto()
+    """It does both: no process runs on the tables from before and on those from after."""
+
+
+REVISIONS = {
+    "0010": Kind.WHOLE,
+    "0011": Kind.WHOLE,
+    "0012": Kind.WHOLE,
+    "0013": Kind.WHOLE,
+    "0014": Kind.WHOLE,
+    "0015": Kind.WHOLE,
+}
+"""Every revision, the oldest first; tests keep the rows in step with the folder."""
+
+FIRST, HEAD = min(REVISIONS), max(REVISIONS)
+"""The oldest revision that can be upgraded, and the newest."""
 
 VERSIONS = Path(__file__).parent / "migrations"
 READ_REVISION = "SELECT version_num FROM alembic_version"
+
+NEEDED_REVISION = "needed_revision"
+"""The setting by which an older release learns whether it can use tables that it does not know."""
+READ_NEEDED = f"SELECT value FROM settings WHERE name = '{NEEDED_REVISION}'"
 
 
 # Alembic keeps the migration it is in as a global.
@@ -35,11 +62,15 @@ class _Statements:
         pass
 
 
-def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]:
-    """Returns the statements that bring a revision (None: an empty database) to HEAD, to be run in one transaction."""
-    if revision == HEAD:
-        return []
+def make_missing_statements(dialect: Dialect, revision: str | None, *, contracts: bool = True) -> list[str]:
+    """Returns the statements that bring a revision (None: an empty database) up to date, for one transaction.
+
+    contracts: no process of an older release runs, so that revisions which it would not tolerate are made too.
+    """
     refuse_unreleased(revision)
+    target = choose_target(revision, contracts=contracts)
+    if revision is not None and target <= revision:
+        return []
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
     from alembic.script import ScriptDirectory
@@ -56,12 +87,20 @@ def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]
             "starting_rev": revision,
             # The driver owns the transaction.
             "transactional_ddl": False,
-            "fn": lambda current, _: scripts._upgrade_revs(HEAD, current),
+            "fn": lambda current, _: scripts._upgrade_revs(target, current),
         },
     )
     with _one_at_a_time, Operations.context(context):
         context.run_migrations()
-    return output.texts
+    return [*output.texts, _render_needed(target)]
+
+
+def _render_needed(target: str) -> str:
+    needed = max(each for each, kind in REVISIONS.items() if each <= target and kind is not Kind.EXPAND)
+    return (
+        f"INSERT INTO settings (name, value) VALUES ('{NEEDED_REVISION}', '{needed}')"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )
 
 
 def execute_beside(revision_path: str) -> None:
@@ -83,10 +122,56 @@ def refuse_unreleased(revision: str | None) -> None:
         )
 
 
-def refuse_old_schema(revision: str | None, place: str) -> None:
-    """Raises for those who may look but not change; `place` names the database without its password."""
+def choose_target(revision: str | None, *, contracts: bool) -> str:
+    """Returns the revision to migrate to: the newest one, or the last that processes of older releases tolerate.
+
+    contracts: no such process runs.
+    """
+    if revision is None or contracts:
+        return HEAD
+    target = revision
+    for missing in _list_missing(revision):
+        if REVISIONS[missing] is not Kind.EXPAND:
+            break
+        target = missing
+    return target
+
+
+def _list_missing(revision: str) -> list[str]:
+    return [each for each in REVISIONS if revision < each <= HEAD]
+
+
+def list_waiting(revision: str | None) -> list[str]:
+    """Lists the contracting revisions that this release can do without and that have not been made yet."""
+    missing = [] if revision is None else _list_missing(revision)
+    return missing if all(REVISIONS[each] is Kind.CONTRACT for each in missing) else []
+
+
+def refuse_unfit(revision: str | None, needed: str | None, place: str) -> None:
+    """Raises unless this release can use tables of a revision.
+
+    needed: the revision that a release must know; None where the tables do not say.
+    place: names the database without its password.
+    """
     if revision is None:
         raise WrongSchema(f"{place} has no tables of Tollgate: `tollgate migrate` makes them, if this is the right one")
     refuse_unreleased(revision)
-    if revision != HEAD:
-        raise WrongSchema(f"the database is at revision {revision}, this release needs {HEAD}: run `tollgate migrate`")
+    if revision > HEAD:
+        if needed is None or needed > HEAD:
+            raise WrongSchema(
+                f"the database is at revision {revision}, which this release does not know; it is newer: "
+                f"use a release that knows revision {needed or revision}"
+            )
+        return
+    missing = [each for each in _list_missing(revision) if REVISIONS[each] is not Kind.CONTRACT]
+    if not missing:
+        return
+    stops = [each for each in _list_missing(revision) if REVISIONS[each] is not Kind.EXPAND]
+    if stops and stops[0] <= missing[0]:
+        raise WrongSchema(
+            f"the database is at revision {revision}, this release needs {missing[-1]}, and processes of older "
+            f"releases do not tolerate {stops[0]}: stop them, and run `tollgate migrate --contract`"
+        )
+    raise WrongSchema(
+        f"the database is at revision {revision}, this release needs {missing[-1]}: run `tollgate migrate`"
+    )

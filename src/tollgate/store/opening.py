@@ -11,6 +11,7 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
+from tollgate.store import migrating
 from tollgate.store.codec import ONE
 from tollgate.store.database import Database
 from tollgate.store.schema import SMALL, TEXT, WHOLE, settings
@@ -18,11 +19,18 @@ from tollgate.store.statements import Statement, Write
 
 
 async def open_database(
-    url: str, *, read_only: bool = False, exclusive: bool = False, must_exist: bool = False
+    url: str,
+    *,
+    read_only: bool = False,
+    exclusive: bool = False,
+    must_exist: bool = False,
+    contracts: bool = False,
 ) -> Database:
     """Opens `sqlite:///FILE`, a bare path, or `postgresql://...` and brings the tables up to date.
 
     `exclusive` is what a server asks for: it may be the only one on an embedded file. PostgreSQL takes any number.
+    `contracts` also makes the revisions that processes of older releases do not tolerate; on an embedded file the only
+    server always does.
     `must_exist` makes and migrates nothing: a database that is missing, empty or old is a fault. So does `read_only`.
     """
     must_exist = must_exist or read_only
@@ -30,11 +38,20 @@ async def open_database(
     if url.startswith(("postgresql://", "postgres://")):
         from tollgate.store.postgres import open_postgres
 
-        return await open_postgres(url, read_only=read_only, must_exist=must_exist)
+        return await open_postgres(url, read_only=read_only, must_exist=must_exist, contracts=contracts)
     from tollgate.store.sqlite import open_sqlite
 
     path = Path(url.removeprefix("sqlite:///"))
-    return await open_sqlite(path, read_only=read_only, exclusive=exclusive, must_exist=must_exist)
+    return await open_sqlite(path, read_only=read_only, exclusive=exclusive or contracts, must_exist=must_exist)
+
+
+_revision = Statement(sa.text(migrating.READ_REVISION))
+
+
+async def list_waiting(db: Database) -> list[str]:
+    """Lists the revisions that this release can do without, and that wait until no older release runs."""
+    row = await db.fetch_one(_revision, {})
+    return migrating.list_waiting(None if row is None else str(row[0]))
 
 
 _get = Statement(sa.select(settings.c.value).where(settings.c.name == sa.bindparam("name")), is_quick=True)

@@ -11,19 +11,10 @@ import asyncpg
 from tollgate.store import database, replication, statements
 from tollgate.store.hot import HOT_WRITES, Answer, HotWrite, Row
 from tollgate.store.hot_follow_ups import FOLLOW_UP_WRITES
-from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchReader, BatchWriter, Connect
 from tollgate.store.postgres_connecting import CONNECT_TIMEOUT_S, Connection, Connector
-from tollgate.store.postgres_faults import (
-    FAULTS,
-    FIRST_PAUSE_S,
-    TRIES_MAX,
-    Fate,
-    Unreached,
-    get_fate,
-    get_fault_name,
-    persist,
-)
+from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, get_fate, get_fault_name, persist
+from tollgate.store.postgres_migrating import migrate_tables, refuse_unfit_tables
 
 POOL_MAX = 8
 BORROW_TIMEOUT_S = 10.0
@@ -110,7 +101,9 @@ class PostgresDatabase(database.Probed):
 
     async def find_trouble(self) -> str | None:
         try:
-            await self._ask_live_connection(self._read_revision)
+            await self._ask_live_connection(self._refuse_unfit)
+        except database.WrongSchema as fault:
+            return str(fault)
         except FAULTS as fault:
             return f"the database cannot be reached ({get_fault_name(fault)})"
         return await self._health.find_trouble() if self._writers else None
@@ -124,9 +117,10 @@ class PostgresDatabase(database.Probed):
 
         return await persist(run, is_repeatable=True)
 
-    async def _read_revision(self) -> None:
+    async def _refuse_unfit(self) -> None:
+        # The tables may have been migrated while this process ran.
         async with self.borrow() as connection:
-            await connection.fetchval(READ_REVISION)
+            await refuse_unfit_tables(connection, "the database")
 
     async def _check_write(self) -> None:
         bound = [(write.statement.compiled_for(statements.Dialect.POSTGRESQL), write) for write in database.WRITE_CHECK]
@@ -179,18 +173,17 @@ class PostgresDatabase(database.Probed):
         return True
 
 
-async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> PostgresDatabase:
+async def open_postgres(url: str, *, read_only: bool, must_exist: bool, contracts: bool) -> PostgresDatabase:
     connector = Connector(url, _SETTINGS | _READER_SETTINGS if read_only else _SETTINGS, read_only=read_only)
 
     async def migrate(_: int) -> None:
-        connection = await connector.connect()
+        connection = await connector.connect() if must_exist else await connect_alone(url)
         try:
-            if must_exist:
-                # Without its user, password and options.
-                place = url.partition("://")[2].partition("?")[0].rpartition("@")[2]
-                refuse_old_schema(await _read_revision(connection), f"the database {place}")
-            else:
-                await _migrate(connection)
+            if not must_exist:
+                await migrate_tables(connection, contracts)
+            # Without its user, password and options.
+            place = url.partition("://")[2].partition("?")[0].rpartition("@")[2]
+            await refuse_unfit_tables(connection, f"the database {place}")
         finally:
             await connection.close()
 
@@ -213,25 +206,6 @@ async def _keep_session(_: object) -> None:
     """Nothing sets session state, so giving a connection back needs no round trip."""
 
 
-async def _read_revision(connection: asyncpg.Connection) -> str | None:
-    if await connection.fetchval("SELECT to_regclass('alembic_version')") is None:
-        return None
-    revision: str | None = await connection.fetchval(READ_REVISION)
-    return revision
-
-
-async def _migrate(connection: asyncpg.Connection) -> None:
-    """Upgrades the tables; processes that try at once wait for the version table, or look again once one made it."""
-    for _ in range(TRIES_MAX):
-        if await _read_revision(connection) == HEAD:
-            return
-        try:
-            async with connection.transaction():
-                if await _read_revision(connection) is not None:
-                    await connection.execute("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
-                for text in make_missing_statements(statements.Dialect.POSTGRESQL, await _read_revision(connection)):
-                    await connection.execute(text)
-            return
-        except (asyncpg.UniqueViolationError, asyncpg.DuplicateTableError, asyncpg.DuplicateObjectError):
-            await asyncio.sleep(FIRST_PAUSE_S)
-    raise database.Unavailable("the tables could not be brought up to date")
+async def connect_alone(url: str) -> Connection:
+    """Opens a connection for work that takes as long as the tables are large, or as another process needs for such."""
+    return await Connector(url, _SETTINGS, read_only=False, command_timeout_s=None).connect()

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 
 import asyncpg
 
+from tollgate.store import migrating
 from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, get_fate, get_fault_name
 
 CONNECT_TIMEOUT_S = 5.0
@@ -20,7 +21,9 @@ HOST_TIMEOUT_S = 2.0
 COMMAND_TIMEOUT_S = 10.0
 
 # Startup parameters other than this one are refused by PgBouncer, so the others are set once the session is open.
-_STARTUP = {"application_name": "tollgate"}
+CONNECTION_NAME = f"tollgate/{migrating.HEAD}"
+"""It has the newest revision that a process knows, for whoever makes changes that older processes do not tolerate."""
+_STARTUP = {"application_name": CONNECTION_NAME}
 
 # A host that was cut off sends no packet that ends the connection. The system asks after two idle seconds, and gives up
 # when nothing was acknowledged for six. Names that the platform does not have are left out.
@@ -60,9 +63,17 @@ def _watch_peer(transport: asyncio.Transport) -> None:
 class Connector:
     """A connector remembers which host was writable last, and asks that one first."""
 
-    def __init__(self, url: str, settings: Mapping[str, str], *, read_only: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        settings: Mapping[str, str],
+        *,
+        read_only: bool,
+        command_timeout_s: float | None = COMMAND_TIMEOUT_S,
+    ) -> None:
         self._urls = split_hosts(url)
         self._settings = settings
+        self._command_timeout_s = command_timeout_s
         self._options: dict[str, Any] = {}
         if len(self._urls) > 1 and not read_only and _find_wanted_host(url) is None:
             self._options["target_session_attrs"] = "read-write"
@@ -99,7 +110,7 @@ class Connector:
             connection: Connection = await asyncpg.connect(
                 url,
                 connection_class=Connection,
-                command_timeout=COMMAND_TIMEOUT_S,
+                command_timeout=self._command_timeout_s,
                 max_cached_statement_lifetime=0,
                 server_settings=_STARTUP,
                 **self._options,

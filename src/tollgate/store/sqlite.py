@@ -16,7 +16,7 @@ import apsw
 from tollgate.store import database, statements
 from tollgate.store.committing import CommitPace, WriterThread
 from tollgate.store.hot import Answer, HotWrite, Row, Run
-from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
+from tollgate.store.migrating import READ_NEEDED, READ_REVISION, make_missing_statements, refuse_unfit
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
 VERSION_MIN = (3, 51, 3)
@@ -243,7 +243,7 @@ def _write_unit(run: Run, bound: Sequence[tuple[str, Sequence[Any], int | None]]
 
 
 async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool, must_exist: bool) -> SqliteDatabase:
-    """Opens a file; `exclusive` is for servers and refuses a second one on the same file."""
+    """Opens a file; `exclusive` refuses a second server on the same file, and so may change tables as it likes."""
     if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")[:3]) < VERSION_MIN:
         raise database.Unavailable(
             f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, VERSION_MIN))} is needed"
@@ -252,7 +252,7 @@ async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool, must_exis
         _refuse_missing(path)
     lock = _take_lock(path) if exclusive else None
     try:
-        writer = None if read_only else await asyncio.to_thread(_open_writer, path)
+        writer = None if read_only else await asyncio.to_thread(_open_writer, path, exclusive, must_exist)
         readers = [open_connection(path, READER_PRAGMAS) for _ in range(READERS + 1)]
     except BaseException:
         if lock is not None:
@@ -271,7 +271,7 @@ def _refuse_missing(path: Path) -> None:
         )
     reader = open_connection(path, READER_PRAGMAS)
     try:
-        refuse_old_schema(_read_revision(reader), str(place))
+        _refuse_unfit(reader, place)
     except apsw.Error as fault:
         raise database.Unavailable(f"{place} cannot be read as a database ({type(fault).__name__})") from None
     finally:
@@ -291,12 +291,14 @@ def _take_lock(path: Path) -> int:
     return lock
 
 
-def _open_writer(path: Path) -> apsw.Connection:
+def _open_writer(path: Path, is_alone: bool, must_exist: bool) -> apsw.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Made before SQLite does, so that the file and its companions are the owner's alone.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     writer = _open_new(path)
-    _migrate(writer)
+    if not must_exist:
+        _migrate(writer, is_alone)
+        _refuse_unfit(writer, path)
     return writer
 
 
@@ -320,17 +322,24 @@ def open_connection(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
     return connection
 
 
-def _migrate(writer: apsw.Connection) -> None:
+def _migrate(writer: apsw.Connection, is_alone: bool) -> None:
     """Upgrades all or nothing: a fault leaves the transaction open, and it ends with the connection."""
-    while (revision := _read_revision(writer)) != HEAD:
-        # Made before the lock is taken: on a busy machine this takes longer than others wait for the lock.
-        texts = make_missing_statements(statements.Dialect.SQLITE, revision)
+    # Made before the lock is taken: on a busy machine this takes longer than others wait for the lock.
+    while texts := make_missing_statements(
+        statements.Dialect.SQLITE, revision := _read_revision(writer), contracts=is_alone
+    ):
         writer.execute("BEGIN IMMEDIATE")
         # Another process may have migrated in between; then the statements are made anew.
         if _read_revision(writer) == revision:
             for text in texts:
                 writer.execute(text)
         writer.execute("COMMIT")
+
+
+def _refuse_unfit(connection: apsw.Connection, place: Path) -> None:
+    revision = _read_revision(connection)
+    needed = None if revision is None else connection.execute(READ_NEEDED).get
+    refuse_unfit(revision, None if needed is None else str(needed), str(place))
 
 
 def _read_revision(connection: apsw.Connection) -> str | None:
