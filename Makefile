@@ -102,7 +102,7 @@ screenshots: .venv/.dev-ok machine  ## take the pictures of the form, the pages 
 lock: .venv/.dev-ok  ## resolve the newest dependencies into the lock files, which name no host
 	$(BIN)/uv lock --quiet
 	$(BIN)/uv export --quiet $(EXPORT) --no-dev --output-file requirements.lock
-	$(BIN)/uv export --quiet $(EXPORT) --group dev --output-file requirements-dev.lock
+	$(BIN)/uv export --quiet $(EXPORT) --extra traces --group dev --output-file requirements-dev.lock
 	$(BIN)/uv export --quiet $(EXPORT) --only-group bench --output-file requirements-bench.lock
 	$(BIN)/uv export --quiet $(EXPORT) --only-group build --output-file requirements-build.lock
 	rm -f uv.lock

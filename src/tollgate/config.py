@@ -266,6 +266,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     outbound_ca: Annotated[
         str, Setting("PEM file of further certificate authorities that vouch for these addresses.", _PATH)
     ] = ""
+    traces: Annotated[
+        str,
+        Setting(
+            "Collector of OpenTelemetry traces, such as http://127.0.0.1:4318; needs the extra `traces`.",
+            _WEB_ADDRESS,
+        ),
+    ] = ""
     log_level: Annotated[
         str, Setting("debug, info, warning or error.", _choice("debug", "info", "warning", "error"))
     ] = "info"
@@ -322,6 +329,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         host = "127.0.0.1" if self.listens_everywhere else f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.serves_tls else 'http'}://{host}:{self.port}"
 
+
+def wants_traces(settings: Settings, variables: Mapping[str, str] = os.environ) -> bool:
+    """Tells whether traces are asked for, by the flag or by the variables that OpenTelemetry defines."""
+    if variables.get("OTEL_SDK_DISABLED", "").lower() == "true" or variables.get("OTEL_TRACES_EXPORTER") == "none":
+        return False
+    return bool(settings.traces or any(variables.get(name) for name in _COLLECTOR_VARIABLES))
+
+
+_COLLECTOR_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 SETTINGS = tuple(
     msgspec.structs.replace(hint.__metadata__[0], member=member)

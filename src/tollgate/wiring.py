@@ -19,7 +19,7 @@ from tollgate.store import merchants, notices, opening, shared_counts
 from tollgate.store.database import Database
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
-from tollgate.web import callers, request, server, throttling
+from tollgate.web import callers, instruments, request, server, throttling
 from tollgate.web.api import ROUTES, host
 from tollgate.widget import routes, serving
 from tollgate.wire import Wires
@@ -46,6 +46,7 @@ class Host(msgspec.Struct, frozen=True):
     loop: Loop
     wires: Wires
     lines: journal.JournalLines
+    traces: instruments.Instruments | None = None
 
     async def close(self) -> None:
         logging.getLogger(_LOGS).removeHandler(self.lines)
@@ -54,6 +55,8 @@ class Host(msgspec.Struct, frozen=True):
         if self.app.shared is not None:
             await self.app.shared.close()
         await self.app.database.close()
+        if self.traces is not None:
+            await self.traces.close()
 
 
 async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
@@ -109,6 +112,8 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     shared = await shared_counts.open_shared_counts(settings.shared, app.clock) if settings.shared else None
     script_row = checkout.Script(script.version, script.integrity, script.body)
     app = msgspec.structs.replace(app, script=script_row, shared=shared)
+    traces = instruments.open_instruments(settings, app)
+    app = app if traces is None else traces.trace_app(app)
     database, clock = app.database, app.clock
     if settings.is_live:
         wires.load()
@@ -120,11 +125,12 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     rows = throttling.configure_throttles(settings.throttles, is_live=settings.is_live)
     throttles = throttling.Throttles(rows, clock, app.keyring, app.shared)
     proxies = callers.Proxies(settings.trusted_proxy)
-    gateway = server.Gateway(app, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
+    make_gateway = server.Gateway if traces is None else traces.make_gateway
+    gateway = make_gateway(app, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
     loop = Loop(app, WORKERS, notices.make_listen(settings.database_url))
     lines = journal.JournalLines(app.journal, clock.now)
     logging.getLogger(_LOGS).addHandler(lines)
-    return Host(app, gateway, server.Gateway(app, (host.METRICS,), throttles), loop, wires, lines)
+    return Host(app, gateway, server.Gateway(app, (host.METRICS,), throttles), loop, wires, lines, traces)
 
 
 def join_routes(settings: Settings) -> tuple[request.RouteRow, ...]:

@@ -36,6 +36,8 @@ def wanted(lock: str) -> set[str]:
     """Returns the packages that pyproject.toml asks for directly, by their bare names."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     asked = list(project["project"]["dependencies"]) if lock in WITH_PROJECT else []
+    if lock == "requirements-dev.lock":
+        asked += project["project"]["optional-dependencies"]["traces"]
     for group in LOCKS[lock]:
         asked += project["dependency-groups"][group]
     return {re.split(r"[<>=!~\[; ]", line)[0].lower() for line in asked}

@@ -70,7 +70,8 @@ async def gather_facts(
 
 
 async def _list_versions(app: App) -> dict[str, str]:
-    needed = [each.partition(">")[0].partition(";")[0].strip() for each in metadata.requires(DISTRIBUTION) or ()]
+    always = [each for each in metadata.requires(DISTRIBUTION) or () if "extra ==" not in each]
+    needed = [each.partition(">")[0].partition(";")[0].strip() for each in always]
     return {
         "tollgate": __version__,
         "build": build_number.get_build_number(),

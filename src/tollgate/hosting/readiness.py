@@ -2,11 +2,12 @@
 
 import ssl
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
-from tollgate.config import Settings, is_loopback
+from tollgate.config import Settings, is_loopback, wants_traces
 from tollgate.contract.channels import PLAIN_ADDRESS, list_card_addresses
 from tollgate.payments.merchants import Channel
 from tollgate.vault.keyring import KeyringError, load_keyring
@@ -67,6 +68,15 @@ def _has_public_address(settings: Settings) -> bool:
     return settings.base_url.startswith("https://") and bool(settings.public_url or not settings.listens_everywhere)
 
 
+def _has_traces(settings: Settings) -> bool:
+    if not wants_traces(settings):
+        return True
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None and bool(find_spec("opentelemetry.sdk"))
+    except ModuleNotFoundError:
+        return False
+
+
 NEEDS = (
     Need(
         name="workers",
@@ -88,6 +98,11 @@ NEEDS = (
         name="ports",
         missing="--port, --http-port and --metrics-port are different ports",
         is_met=_has_distinct_ports,
+    ),
+    Need(
+        name="traces",
+        missing="--traces, or OTEL_EXPORTER_OTLP_ENDPOINT, needs the extra `traces`: install tollgate-payments[traces]",
+        is_met=_has_traces,
     ),
     Need(
         name="redirects",
