@@ -177,6 +177,13 @@ class PostgresStandby(PostgresCluster):
     def promote(self) -> None:
         self._run("pg_ctl", "--pgdata", str(self.folder / "db"), "-w", "-t", WAIT_S, "promote")
 
+    def pause(self) -> None:
+        """Takes what the primary sends and shows none of it."""
+        self.run_sql("SELECT pg_wal_replay_pause()")
+
+    def resume(self) -> None:
+        self.run_sql("SELECT pg_wal_replay_resume()")
+
     def _make_files(self) -> None:
         origin = f"host={self._primary.folder} port={self._primary.port} user={USER} application_name={self.NAME}"
         self._run("pg_basebackup", "--dbname", origin, "--pgdata", str(self.folder / "db"), "--write-recovery-conf",

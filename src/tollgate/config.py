@@ -135,6 +135,11 @@ def _is_database(text: str) -> bool:
     return _POSTGRES.fullmatch(text) is not None and all(0 < int(port) <= PORT_MAX for port in _list_ports(text))
 
 
+def _is_standby(text: str) -> bool:
+    # Of several hosts one would be measured, and another read.
+    return not text.startswith(_SQLITE) and _is_database(text) and "," not in text.rpartition("@")[2]
+
+
 def _is_redis(text: str) -> bool:
     try:
         parts = urlsplit(text)
@@ -159,6 +164,7 @@ _MONTHS = _whole(0, 1200)
 _SWITCH = _choice("true", "false", "1", "0")
 _HOST = Sense("an IP address or a host name", _is_host)
 _DATABASE = Sense("sqlite:///FILE or postgresql://...", _is_database)
+_STANDBY = Sense("postgresql://... with one host", _is_standby)
 _REDIS = Sense("redis://HOST:PORT, rediss://HOST:PORT or unix:///SOCKET", _is_redis)
 _PROXIES = Sense("an IP address or network, or several separated by commas", _are_proxies)
 _WEB_ADDRESS = Sense("a web address, such as https://pay.example.com", is_web_address)
@@ -182,6 +188,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     database: Annotated[
         str, Setting("sqlite:///FILE or postgresql://...; by default a file in the data folder.", _DATABASE)
     ] = ""
+    read_database: Annotated[
+        str, Setting("Streaming standby to read reports and the back office from: postgresql://...", _STANDBY)
+    ] = ""
+    read_lag_max_s: Annotated[
+        float, Setting("Seconds that it may be behind; beyond them the primary is read.", _number(1, 3600))
+    ] = 10.0
     environment: Annotated[
         Environment, Setting("test (simulators, test clock) or live (real acquirers only).", _choice(*Environment))
     ] = Environment.TEST

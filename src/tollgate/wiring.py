@@ -15,7 +15,7 @@ from tollgate.office import routes as office
 from tollgate.operations import approvals, build_number, caches, card_testing, journal
 from tollgate.operations.app import App
 from tollgate.payments import checkout, registration, schedule
-from tollgate.store import merchants, notices, opening, shared_counts
+from tollgate.store import merchants, notices, opening, replicas, shared_counts
 from tollgate.store.database import Database
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
@@ -52,8 +52,9 @@ class Host(msgspec.Struct, frozen=True):
         logging.getLogger(_LOGS).removeHandler(self.lines)
         await self.loop.stop()
         await self.wires.close()
-        if self.app.shared is not None:
-            await self.app.shared.close()
+        for each in (self.app.shared, self.app.replica):
+            if each is not None:
+                await each.close()
         await self.app.database.close()
         if self.traces is not None:
             await self.traces.close()
@@ -105,13 +106,23 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
     return msgspec.structs.replace(app, simulator=simulated, disturb=acquirer.Misbehaving, planning=planned), wires
 
 
+def make_replica(settings: Settings, database: Database) -> replicas.Replica | None:
+    if not settings.read_database or settings.uses_sqlite:
+        return None
+    return replicas.Replica(settings.read_database, database, settings.read_lag_max_s)
+
+
 async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     """exclusive: keeps a second server off an embedded database."""
     app, wires = await open_app(settings, exclusive=exclusive)
     script = serving.SCRIPT
     shared = await shared_counts.open_shared_counts(settings.shared, app.clock) if settings.shared else None
-    script_row = checkout.Script(script.version, script.integrity, script.body)
-    app = msgspec.structs.replace(app, script=script_row, shared=shared)
+    app = msgspec.structs.replace(
+        app,
+        script=checkout.Script(script.version, script.integrity, script.body),
+        shared=shared,
+        replica=make_replica(settings, app.database),
+    )
     traces = instruments.open_instruments(settings, app)
     app = app if traces is None else traces.trace_app(app)
     database, clock = app.database, app.clock

@@ -22,10 +22,14 @@ from tollgate.store import merchants, opening, shared_counts
 from tollgate.store.database import Database
 from tollgate.values import SystemClock, render_timestamp
 from tollgate.vault.keyring import load_keyring
-from tollgate.wiring import BASE_URL, make_greeting, prepare_keyring
+from tollgate.wiring import BASE_URL, make_greeting, make_replica, prepare_keyring
 from tollgate.workers import move_clock
 
 _log = logging.getLogger("tollgate.server")
+
+_MEASURES_MAX = 5
+_MEASURES_EVERY_S = 0.5
+"""A standby that has just caught up may be a moment behind."""
 
 
 @program.command()
@@ -73,6 +77,19 @@ async def _list_unready(database: Database, settings: Settings) -> list[str]:
     further = [each for each in await merchants.list_accounts(database) if not each.is_closed]
     views = [*channels.values(), *[each.apply_to(channels[each.channel_id]) for each in further]]
     return readiness.list_unready_channels(settings, views)
+
+
+async def _list_unread(database: Database, settings: Settings) -> list[str]:
+    replica = make_replica(settings, database)
+    if replica is None:
+        return []
+    for _ in range(_MEASURES_MAX):
+        await replica.measure()
+        if not replica.trouble:
+            break
+        await asyncio.sleep(_MEASURES_EVERY_S)
+    await replica.close()
+    return [f"--read-database: {replica.trouble}"] if replica.trouble else []
 
 
 @program.command()
@@ -147,7 +164,8 @@ def check(**flags: Any) -> None:
 
 
 async def _look_at_store(database: Database, settings: Settings) -> tuple[list[str], list[str]]:
-    return await _list_unready(database, settings), await database.list_risks()
+    missing = await _list_unready(database, settings) + await _list_unread(database, settings)
+    return missing, await database.list_risks()
 
 
 @program.command()

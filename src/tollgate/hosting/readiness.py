@@ -84,6 +84,11 @@ NEEDS = (
         is_met=lambda settings: settings.workers == 1 or not settings.uses_sqlite,
     ),
     Need(
+        name="replica",
+        missing="--read-database names a streaming standby of the PostgreSQL database of --database; SQLite has none",
+        is_met=lambda settings: not settings.read_database or not settings.uses_sqlite,
+    ),
+    Need(
         name="certificate",
         missing="--tls-cert and --tls-key name a PEM certificate and its key without a password, or neither is given; "
         "--tls-self-signed stands alone",

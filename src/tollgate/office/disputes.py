@@ -42,7 +42,7 @@ def get_deadline(chargeback: Payment) -> Instant:
     return chargeback.created_at + limits.LIMITS.dispute_lifetime
 
 
-@ROUTES.add("GET", f"{visits.OF_MERCHANT}/disputes", permissions.Permission.VIEW_PAYMENTS)
+@ROUTES.add("GET", f"{visits.OF_MERCHANT}/disputes", permissions.Permission.VIEW_PAYMENTS, may_be_behind=True)
 async def show_disputes(visit: visits.Visit) -> Reply:
     """Lists the chargebacks of the channels that the user may see, the newest first."""
     app, merchant_id = visit.app, visit.get_merchant().id

@@ -249,6 +249,6 @@ def _read_place(visit: visits.Visit) -> reporting.Place | None:
 
 
 for _row in LISTS:
-    ROUTES.add("GET", f"{visits.OF_MERCHANT}/{_row.path}", permissions.Permission.VIEW_PAYMENTS)(
+    ROUTES.add("GET", f"{visits.OF_MERCHANT}/{_row.path}", permissions.Permission.VIEW_PAYMENTS, may_be_behind=True)(
         partial(show_list, _row)
     )

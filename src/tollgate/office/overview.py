@@ -92,7 +92,7 @@ def read_period(visit: visits.Visit) -> Period:
     return Period(name, begin_day(first), begin_day(last) + DAY)
 
 
-@ROUTES.add("GET", f"{visits.OF_MERCHANT}/overview", permissions.Permission.VIEW_PAYMENTS)
+@ROUTES.add("GET", f"{visits.OF_MERCHANT}/overview", permissions.Permission.VIEW_PAYMENTS, may_be_behind=True)
 async def show_overview(visit: visits.Visit) -> Reply:
     """Shows sums of a period, by currency, time, result code, brand, type and channel."""
     period = read_period(visit)

@@ -36,7 +36,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     may_decide: bool
 
 
-@ROUTES.add("GET", _PATH, _SEES)
+@ROUTES.add("GET", _PATH, _SEES, may_be_behind=True)
 async def show_reviews(visit: visits.Visit) -> Reply:
     """Lists the open reviews of the channels that the user sees, the oldest first."""
     merchant_id, after = visit.get_merchant().id, visit.find("after")

@@ -24,7 +24,7 @@ _GROUPS = [(group.id, group.id.replace("_", " ")) for group in results.GROUPS]
 _ANY = ("", "any")
 
 
-@ROUTES.add("GET", _PATH, permissions.Permission.VIEW_PAYMENTS)
+@ROUTES.add("GET", _PATH, permissions.Permission.VIEW_PAYMENTS, may_be_behind=True)
 async def show_payments(visit: visits.Visit) -> Reply:
     """Lists payments, newest first: those that fit the search and the filters of the address."""
     asked, merchant = payment_queries.read_asked(visit), visit.get_merchant()
@@ -61,13 +61,13 @@ def _make_address(asked: payment_queries.Asked, name: str, place: Place | None) 
     return None if place is None else urlencode({**asked.filters, name: payment_queries.render_place(place)})
 
 
-@ROUTES.add("GET", f"{_PATH}/export.csv", permissions.Permission.EXPORT_PAYMENTS)
+@ROUTES.add("GET", f"{_PATH}/export.csv", permissions.Permission.EXPORT_PAYMENTS, may_be_behind=True)
 async def export_csv(visit: visits.Visit) -> Reply:
     """Sends all pages of the list as a file for table programs."""
     return await _export(visit, payment_columns.FileKind.CSV)
 
 
-@ROUTES.add("GET", f"{_PATH}/export.json", permissions.Permission.EXPORT_PAYMENTS)
+@ROUTES.add("GET", f"{_PATH}/export.json", permissions.Permission.EXPORT_PAYMENTS, may_be_behind=True)
 async def export_json(visit: visits.Visit) -> Reply:
     """Sends all pages of the list as JSON."""
     return await _export(visit, payment_columns.FileKind.JSON)

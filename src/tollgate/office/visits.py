@@ -3,7 +3,7 @@
 What a page shows is decided by its own module.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, date, datetime, time
 from functools import partial
 from pathlib import Path
@@ -11,15 +11,17 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 import msgspec
+from msgspec.structs import replace
 
 from tollgate.catalog import audit_actions, codes, permissions, results
 from tollgate.flows import sign_in
 from tollgate.flows.sign_in import Origin, Visitor
 from tollgate.office import navigation
-from tollgate.operations import audit_log
+from tollgate.operations import audit_log, reading
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments import merchants, users
+from tollgate.store.replicas import Source
 from tollgate.values import Fault, Forbidden, Instant, InvalidParameters, NotFound, Refusal, Secret, to_instant
 from tollgate.vault import passwords
 from tollgate.web.pages import showing
@@ -35,7 +37,7 @@ SECOND_FACTOR = f"{OFFICE}/second-factor"
 CONFIRM = f"{OFFICE}/confirm"
 _FORM_TOKEN = "form_token"
 _FORM_TOKEN_HEADER = b"x-form-token"
-_NOTICE = "notice"
+_NOTICE, _WROTE = "notice", "wrote"
 _NOTICE_LENGTH_MAX = 500
 
 PAGES = Pages(Path(__file__).parent / "pages", showing.FILTERS)
@@ -91,6 +93,8 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     visitor: Visitor
     form_token: str
     merchant: merchants.Merchant | None = None
+    source: Source | None = None
+    """Says what the page is read from, if that may be a replica."""
 
     @property
     def user(self) -> users.User:
@@ -141,8 +145,9 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
 
     async def record(self, action: audit_actions.AuditAction, subject: str = "", /, **details: str) -> None:
         """Writes a line of the audit log; call it before the action that it records."""
+        # The log is a chain, so its newest entry is read from the primary, whatever the page is read from.
         await audit_log.record(
-            self.app.database,
+            self.app.database if self.app.replica is None else self.app.replica.primary,
             self.app.keyring,
             self.app.clock,
             Actor(self.user.id, self.user.name, self.request.address),
@@ -177,7 +182,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         if not notice:
             return reply
         gone = make_cookie(self.app, get_cookie_name(self.app, _NOTICE), "", lasts_s=0)
-        return msgspec.structs.replace(reply, headers=(*reply.headers, gone))
+        return replace(reply, headers=(*reply.headers, gone))
 
     def go(self, path: str, notice: str = "") -> Reply:
         """Leads to another page of the back office, which shows the notice until the user leaves it."""
@@ -189,11 +194,8 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_merchants(app: App, grants: tuple[users.Grant, ...]) -> list[merchants.Merchant]:
     """Lists the merchants whose pages the user may see."""
-    return [
-        each
-        for each in app.merchants.list_merchants()
-        if users.may(grants, permissions.Permission.VIEW_PAYMENTS, each.id)
-    ]
+    view = permissions.Permission.VIEW_PAYMENTS
+    return [each for each in app.merchants.list_merchants() if users.may(grants, view, each.id)]
 
 
 def refuse_field(name: str, message: str) -> InvalidParameters:
@@ -215,7 +217,7 @@ def make_not_found(what: str) -> NotFound:
     return NotFound(results.get_result(codes.INVALID_REQUEST), f"there is no such {what}")
 
 
-PageHandler = Callable[[Visit], Awaitable[Reply]]
+PageHandler = Callable[[Visit], Coroutine[Any, Any, Reply]]
 OpenPageHandler = Callable[[Request, App], Awaitable[Reply]]
 _H = TypeVar("_H", bound=PageHandler)
 _O = TypeVar("_O", bound=OpenPageHandler)
@@ -231,6 +233,8 @@ class OfficeRow(msgspec.Struct, frozen=True, kw_only=True):
     stages: frozenset[users.Stage] = frozenset({users.Stage.SIGNED_IN})
     needs_confirmation: bool = False
     """The user must have given the second factor within the last minutes."""
+    may_be_behind: bool = False
+    """It is a list or a sum, which a replica may show, and it changes nothing."""
 
 
 class OfficeRoutes(list[RouteRow]):
@@ -251,12 +255,18 @@ class OfficeRoutes(list[RouteRow]):
         takes_bytes: bool = False,
         operation: str = "",
         large_body: LargeBody | None = None,
+        may_be_behind: bool = False,
     ) -> Callable[[_H], _H]:
         """permission: for the merchant of the path; of the platform role where the path names none."""
 
         def declare(handler: _H) -> _H:
             row = OfficeRow(
-                method=method, path=path, permission=permission, stages=stages, needs_confirmation=needs_confirmation
+                method=method,
+                path=path,
+                permission=permission,
+                stages=stages,
+                needs_confirmation=needs_confirmation,
+                may_be_behind=may_be_behind,
             )
             self.pages.append(row)
             self.append(_make_route(row, partial(answer_visit, row, handler), takes_bytes, operation, large_body))
@@ -314,14 +324,26 @@ async def answer_visit(row: OfficeRow, handler: PageHandler, request: Request, a
             check_fetch_site(request)
             check_form(request, token)
         if row.path.startswith(OF_MERCHANT):
-            visit = msgspec.structs.replace(visit, merchant=_get_merchant(visit, request.names[0]))
+            visit = replace(visit, merchant=_get_merchant(visit, request.names[0]))
         if row.permission is not None:
             visit.check(row.permission)
         if row.needs_confirmation and not sign_in.is_confirmed(app, visitor.session):
             return ask_to_confirm(_choose_return(visit, row))
-        return await handler(visit)
+        if row.may_be_behind and find_cookie(request, get_cookie_name(app, _WROTE)) is None:
+            return await reading.read(app, lambda reader, source: handler(replace(visit, app=reader, source=source)))
+        return _note_writing(row, visit, await handler(visit))
     except Refusal as refusal:
-        return _render_refusal(refusal, app, visit)
+        return _note_writing(row, visit, _render_refusal(refusal, app, visit))
+
+
+def _note_writing(row: OfficeRow, visit: Visit, reply: Reply) -> Reply:
+    """Lets a browser that has changed something read from the primary, until every replica in use has the change."""
+    replica = visit.app.replica
+    if row.method == "GET" or replica is None:
+        return reply
+    name = get_cookie_name(visit.app, _WROTE)
+    wrote = make_cookie(visit.app, name, "1", lasts_s=replica.writes_seen_after_s)
+    return replace(reply, headers=(*reply.headers, wrote))
 
 
 _STAGE_PAGES = {users.Stage.SECOND_FACTOR: SECOND_FACTOR, users.Stage.SETTING_UP: SET_UP, users.Stage.SIGNED_IN: OFFICE}
@@ -366,9 +388,7 @@ def _render_refusal(refusal: Refusal, app: App, visit: Visit | None = None) -> R
     text = "" if faults else refusal.detail or refusal.result.description
     values, title = {"text": text, "faults": faults}, _TITLES.get(refusal.status, "Not done")
     if visit is not None and visit.session.stage is users.Stage.SIGNED_IN:
-        return visit.render(
-            "refused.html", title=_TITLES.get(refusal.status, "Not done"), status=refusal.status, **values
-        )
+        return visit.render("refused.html", title=title, status=refusal.status, **values)
     return render_open(app, "refused_open.html", title=title, status=refusal.status, **values)
 
 

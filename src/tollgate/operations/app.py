@@ -18,11 +18,11 @@ from tollgate.operations.dispatch import Note, converse, dispatch
 from tollgate.operations.journal import Journal, Subject
 from tollgate.operations.sightings import Sightings
 from tollgate.operations.success_rates import SuccessRates
-from tollgate.payments import checkout, registration, schedule
+from tollgate.payments import checkout, order, registration, schedule
 from tollgate.payments.merchants import Channel
-from tollgate.payments.order import Partner, TestMode
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store.database import Database
+from tollgate.store.replicas import Replica
 from tollgate.store.shared_counts import SharedCounts
 from tollgate.values import Clock, Instant, RandomBytes, pooled_random_bytes, to_datetime
 from tollgate.vault.keyring import Keyring
@@ -60,7 +60,7 @@ class Planning(Protocol):
     """Knows what was planned for the next messages to the simulated partners of a test host."""
 
     async def choose_overrides(
-        self, app: "App", partner: Partner, wire: Wire, payment: Payment, sent: Mapping[str, str]
+        self, app: "App", partner: order.Partner, wire: Wire, payment: Payment, sent: Mapping[str, str]
     ) -> Mapping[str, str]: ...
 
 
@@ -95,6 +95,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The cards that take part in 3-D Secure."""
     countries: CountryCache = msgspec.field(default_factory=CountryCache)
     """The countries of addresses and cards, as imported."""
+    replica: Replica | None = None
+    """The standby from which reports and pages are read; None where all is read from the primary."""
     shared: SharedCounts | None = None
     """The counts of throttles that all processes share; None where each process counts alone."""
     sightings: Sightings = msgspec.field(default_factory=Sightings)
@@ -136,13 +138,13 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     def today(self) -> date:
         return to_datetime(self.clock.now()).date()
 
-    def may_handle(self, test_mode: TestMode | None) -> bool:
+    def may_handle(self, test_mode: order.TestMode | None) -> bool:
         """Refuses what a copied store brought from another environment: a live host handles no test, a test host
         nothing real."""
         return self.is_live is (test_mode is None)
 
     async def choose_overrides(
-        self, partner: Partner, wire: Wire, payment: Payment, sent: Mapping[str, str]
+        self, partner: order.Partner, wire: Wire, payment: Payment, sent: Mapping[str, str]
     ) -> Mapping[str, str]:
         """Returns the simulator overrides of a message: those that its request sent, or else what was planned."""
         if self.planning is None:
@@ -191,8 +193,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
         return is_known and domains.may_lead_to(address, self.list_domains(channel))
 
 
-SUCCESS_CODES: dict[TestMode | None, str] = {
+SUCCESS_CODES: dict[order.TestMode | None, str] = {
     None: codes.SUCCEEDED,
-    TestMode.INTERNAL: codes.SUCCEEDED_INTERNAL_TEST,
-    TestMode.EXTERNAL: codes.SUCCEEDED_EXTERNAL_TEST,
+    order.TestMode.INTERNAL: codes.SUCCEEDED_INTERNAL_TEST,
+    order.TestMode.EXTERNAL: codes.SUCCEEDED_EXTERNAL_TEST,
 }

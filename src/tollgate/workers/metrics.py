@@ -56,3 +56,18 @@ async def measure_oldest(app: App) -> int:
 async def measure_reversals(app: App) -> int:
     _REVERSALS.set(await count_reversals(app.database, _MANY_TRIES))
     return 0
+
+
+_LAG = Gauge(
+    "tollgate_replica_lag_seconds",
+    "Seconds that the replica is behind at most; +Inf while it cannot be used.",
+    # Each process measures for itself; the last one is as right as any.
+    multiprocess_mode="mostrecent",
+)
+
+
+async def measure_replica(app: App) -> int:
+    if app.replica is not None:
+        await app.replica.measure()
+        _LAG.set(app.replica.lag_s)
+    return 0

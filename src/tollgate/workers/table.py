@@ -53,6 +53,7 @@ _WALL_REMOVALS = (
 
 WORKERS = (
     Worker(name="merchants", every_s=0.5, run=upkeep.follow_merchants, is_woken_by_changes=True),
+    Worker(name="replica", every_s=1.0, run=metrics.measure_replica),
     Worker(name="imported countries", every_s=1.0, run=geography.follow_imports),
     Worker(name="clock", every_s=1.0, run=upkeep.follow_clock),
     Worker(name="keys", every_s=0.5, run=upkeep.follow_keys),

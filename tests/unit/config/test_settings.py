@@ -97,6 +97,7 @@ def test_what_operators_write_is_taken(member: str, texts: list[str]) -> None:
         ("host", ["127.0.0.256", "1.2.3", "a b", "-x", "http://host"]),
         ("port", ["0", "65536", "80.5", "8_0", "+80"]),
         ("database", ["sqlite:///", "postgresql://db:70000/x", "postgresql://db:x/x", "tollgate.db", "mysql://h/x"]),
+        ("read_database", ["sqlite:///x.db", "postgresql://db1,db2/x", "postgresql:///x?host=db1,db2"]),
         ("trusted_proxy", ["*", "0.0.0.0/0", "::/0", "proxy", "10.0.0.5,", "10.0.0.1/8"]),
         ("public_url", ["https://", "https://h:70000", "https://h/?a=1", "https://h#x", "//h", "https://h/a b"]),
         ("workers", ["0", "257"]),

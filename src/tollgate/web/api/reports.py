@@ -4,6 +4,7 @@ Clients of reports expect status 400 where nothing is found.
 """
 
 from collections.abc import Sequence
+from functools import wraps
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -12,13 +13,35 @@ from tollgate.catalog import codes, results
 from tollgate.catalog.limits import LIMITS
 from tollgate.contract import answers, reports
 from tollgate.flows import pay, report
+from tollgate.operations import reading
 from tollgate.operations.app import App
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Page, Period, ReportEntry, Search, SellerPeriod, Window
+from tollgate.store.replicas import Source
 from tollgate.values import Refusal
-from tollgate.web.request import Caller, Reply, Request, Routes, get_channel, reply_with
+from tollgate.web.request import Caller, Handler, Reply, Request, Routes, get_channel, reply_with
 
 ROUTES = Routes()
+
+SOURCE = b"tollgate-read-from"
+"""The header that says what a report was read from, if a replica is configured."""
+
+
+def _may_be_behind(handler: Handler) -> Handler:
+    """Lets a report be read from the replica. Payments never are: a shop decides by them whether to pay again."""
+
+    @wraps(handler)
+    async def answer(request: Request, caller: Caller, app: App) -> Reply:
+        async def run(reader: App, source: Source | None) -> Reply:
+            reply = await handler(request, caller, reader)
+            if source is None:
+                return reply
+            told = f"primary; why={source.why}" if source.lag_s is None else f"replica; lag={source.lag_s:.1f}"
+            return replace(reply, headers=(*reply.headers, (SOURCE, told.encode())))
+
+        return await reading.read(app, run)
+
+    return answer
 
 
 @ROUTES.add("GET", "/v1/query/{id}", "query")
@@ -98,6 +121,7 @@ def _answer_payments(
 
 
 @ROUTES.add("GET", "/reports/v1/reconciliations/aggregations", "reconciliations")
+@_may_be_behind
 async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply:
     """Sums up what was earned, for every day and currency."""
     channel = get_channel(caller)
@@ -107,6 +131,7 @@ async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply
 
 
 @ROUTES.add("GET", "/reports/v1/reconciliations/aggregations/{id}", "reconciliations")
+@_may_be_behind
 async def read_reconciliations(request: Request, caller: Caller, app: App) -> Reply:
     """Lists all transactions of one of those sums at once."""
     period, _ = _read_period(request, caller, app)
@@ -114,6 +139,7 @@ async def read_reconciliations(request: Request, caller: Caller, app: App) -> Re
 
 
 @ROUTES.add("GET", "/reports/v2/reconciliations/aggregations/{id}", "reconciliations")
+@_may_be_behind
 async def read_reconciliation_page(request: Request, caller: Caller, app: App) -> Reply:
     """Lists the transactions of one of those sums, in pages."""
     period, window = _read_period(request, caller, app)
@@ -121,6 +147,7 @@ async def read_reconciliation_page(request: Request, caller: Caller, app: App) -
 
 
 @ROUTES.add("GET", "/reports/v1/sellers", "sellers")
+@_may_be_behind
 async def read_sellers(request: Request, caller: Caller, app: App) -> Reply:
     """Sums up what each seller of the marketplace got and gave back, in pages."""
     channel = get_channel(caller)
