@@ -68,5 +68,7 @@ class AuditAction(StrEnum):
     CLOCK_MOVED = "clock moved"
     SANDBOX_SAVED = "sandbox saved"
     SANDBOX_LOADED = "sandbox loaded"
+    BACKUP_MADE = "backup made"
+    BACKUP_RESTORED = "backup restored"
     PERSON_ERASED = "personal data erased"
     FACTS_EXPORTED = "facts of the host exported"

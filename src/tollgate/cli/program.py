@@ -145,6 +145,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("serve", "credentials", "migrate", "check", "clock"), ("serving",)),
     **dict.fromkeys(("account", "route"), ("accounts",)),
     **dict.fromkeys(("iso8583", "acquirer-host"), ("acquirers",)),
+    **dict.fromkeys(("backup", "restore"), ("backups",)),
     **dict.fromkeys(("bins", "geoip"), ("countries",)),
     **dict.fromkeys(("make-keys", "rotate-keys", "key-archive"), ("keys",)),
     "bank": ("bank",),

@@ -1,9 +1,9 @@
-"""Whole tables of a store: which of them a snapshot has, reading them at one moment, and replacing them in one step.
+"""Whole tables of a store: which of them a snapshot or a backup has, reading them at one moment, and replacing them.
 
-How a snapshot is kept in a file is not known here.
+How they are kept in a file is not known here.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -41,13 +41,23 @@ UNSAVED = {
 SAVED = tuple(table for table in schema.METADATA.sorted_tables if table not in UNSAVED)
 
 
+TRANSIENT = {
+    schema.user_sessions: "everybody signs in again, also whoever was signed out after the backup",
+    schema.delivery_workers: "they are heartbeats of running processes",
+    schema.recent_declines: "they are what running processes tell each other",
+}
+"""The tables that a backup does not have, and why."""
+
+
 class SettingRow(msgspec.Struct, frozen=True):
     """The decision about a setting, or about all whose names begin so."""
 
     name: str
     """A name that ends with a dot or a slash is a beginning."""
     is_saved: bool
+    """It is in a snapshot."""
     reason: str
+    is_backed_up: bool = True
 
     @property
     def is_prefix(self) -> bool:
@@ -70,8 +80,8 @@ SETTINGS = (
     SettingRow("base_url", False, "the address belongs to the process that serves"),
     SettingRow("geoip.", False, "an imported file belongs to the host"),
     SettingRow("bins.", False, "an imported file belongs to the host"),
-    SettingRow(migrating.NEEDED_REVISION, False, "it belongs to the tables"),
-    SettingRow("write_check", False, "the check belongs to the store"),
+    SettingRow(migrating.NEEDED_REVISION, False, "it belongs to the tables", is_backed_up=False),
+    SettingRow("write_check", False, "the check belongs to the store", is_backed_up=False),
     SettingRow("clock_offset", True, "payments are timed by it"),
     SettingRow(search_index.CURSOR, True, "it says how far the terms and tallies of the snapshot go"),
     SettingRow("accounts_wiped.", True, "it says up to which payment accounts were wiped"),
@@ -99,8 +109,6 @@ def _has_name(row: SettingRow) -> sa.ColumnElement[bool]:
     )
 
 
-_is_saved_setting = sa.and_(*[sa.not_(_has_name(row)) for row in SETTINGS if not row.is_saved])
-
 _FREE = (
     # A living process would count as the owner of what it does not know.
     statements.Write(statements.Statement(sa.update(schema.deliveries).values(lease_owner=sa.null())), {}),
@@ -112,18 +120,43 @@ def get_table(name: str) -> sa.Table:
     return schema.METADATA.tables[name]
 
 
-def select_all(table: sa.Table, dialect: statements.Dialect) -> str:
-    selected = sa.select(*table.columns)
-    if table is schema.settings:
-        selected = selected.where(_is_saved_setting)
-    return statements.Statement(selected).compiled_for(dialect).text
+class Content:
+    """A choice of what is copied: whole tables, and all settings but some."""
+
+    def __init__(self, tables: Sequence[sa.Table], settings_left: Iterable[SettingRow]) -> None:
+        self.tables = tuple(tables)
+        self._is_copied_setting = sa.and_(*[sa.not_(_has_name(row)) for row in settings_left])
+
+    def select_all(self, table: sa.Table, dialect: statements.Dialect) -> str:
+        selected = sa.select(*table.columns)
+        if table is schema.settings:
+            selected = selected.where(self._is_copied_setting)
+        return statements.Statement(selected).compiled_for(dialect).text
+
+    def delete_all(self, table: sa.Table, dialect: statements.Dialect) -> str:
+        deleting = sa.delete(table)
+        if table is schema.settings:
+            deleting = deleting.where(self._is_copied_setting)
+        return statements.Statement(deleting).compiled_for(dialect).text
 
 
-def delete_all(table: sa.Table, dialect: statements.Dialect) -> str:
-    deleting = sa.delete(table)
-    if table is schema.settings:
-        deleting = deleting.where(_is_saved_setting)
-    return statements.Statement(deleting).compiled_for(dialect).text
+_UNSAVED_SETTINGS = [row for row in SETTINGS if not row.is_saved]
+SNAPSHOT = Content(SAVED, _UNSAVED_SETTINGS)
+FORK = Content((*SAVED, schema.credentials), _UNSAVED_SETTINGS)
+BACKUP = Content(
+    [table for table in schema.METADATA.sorted_tables if table not in TRANSIENT],
+    [row for row in SETTINGS if not row.is_backed_up],
+)
+
+
+async def find_filled_table(database: Database) -> str | None:
+    """Returns the name of a table that has rows; a store that was just made has nothing but settings."""
+    for table in schema.METADATA.sorted_tables:
+        if table is not schema.settings:
+            first = statements.Statement(sa.select(ONE).select_from(table).limit(ONE))
+            if await database.fetch_one(first, {}) is not None:
+                return str(table.name)
+    return None
 
 
 def list_final_writes() -> list[statements.Write]:
@@ -136,23 +169,23 @@ def list_final_writes() -> list[statements.Write]:
     ]
 
 
-def read_tables(database: Database, tables: Sequence[sa.Table] = SAVED) -> AsyncIterator[Batch]:
-    """Yields the rows of these tables as they were at one moment, some at a time."""
+def read_tables(database: Database, content: Content = SNAPSHOT) -> AsyncGenerator[Batch, None]:
+    """Yields the rows as they were at one moment, some at a time."""
     if database.dialect is statements.Dialect.POSTGRESQL:
         from tollgate.store import copying_postgres
 
-        return copying_postgres.read_tables(cast("PostgresDatabase", database), tables)
+        return copying_postgres.read_tables(cast("PostgresDatabase", database), content)
     from tollgate.store import copying_sqlite
 
-    return copying_sqlite.read_tables(cast("SqliteDatabase", database), tables)
+    return copying_sqlite.read_tables(cast("SqliteDatabase", database), content)
 
 
-async def replace_tables(database: Database, batches: AsyncIterator[Batch], tables: Sequence[sa.Table] = SAVED) -> int:
+async def replace_tables(database: Database, batches: AsyncIterator[Batch], content: Content = SNAPSHOT) -> int:
     """Replaces the rows of these tables in one transaction, beside running servers; returns how many there are now."""
     if database.dialect is statements.Dialect.POSTGRESQL:
         from tollgate.store import copying_postgres
 
-        return await copying_postgres.replace_tables(cast("PostgresDatabase", database), batches, tables)
+        return await copying_postgres.replace_tables(cast("PostgresDatabase", database), batches, content)
     from tollgate.store import copying_sqlite
 
-    return await copying_sqlite.replace_tables(cast("SqliteDatabase", database), batches, tables)
+    return await copying_sqlite.replace_tables(cast("SqliteDatabase", database), batches, content)

@@ -1,11 +1,11 @@
 """Whole tables of PostgreSQL, read and replaced in one transaction. `copying` chooses the tables."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import asyncpg
 import sqlalchemy as sa
 
-from tollgate.store import copying, hot, notices, postgres, postgres_faults, statements
+from tollgate.store import copying, notices, postgres, postgres_faults, statements
 from tollgate.store.database import Unavailable
 
 _ROWS_MAX = 200
@@ -13,37 +13,35 @@ _TIMEOUT_S = 600.0
 _LOCK_TIMEOUT = "30s"
 
 
-async def read_tables(database: postgres.PostgresDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[copying.Batch]:
+async def read_tables(
+    database: postgres.PostgresDatabase, content: copying.Content
+) -> AsyncGenerator[copying.Batch, None]:
     """Reads within one transaction, which sees nothing that is written meanwhile."""
-    async with (
-        database.borrow() as connection,
-        connection.transaction(isolation="repeatable_read", readonly=True),
-    ):
-        for table in tables:
-            rows: list[hot.Row] = []
-            async for record in connection.cursor(
-                copying.select_all(table, statements.Dialect.POSTGRESQL), prefetch=_ROWS_MAX
-            ):
-                rows.append(tuple(record))
-                if len(rows) == _ROWS_MAX:
+    try:
+        async with (
+            database.borrow() as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            for table in content.tables:
+                cursor = await connection.cursor(content.select_all(table, statements.Dialect.POSTGRESQL))
+                while rows := [tuple(record) for record in await cursor.fetch(_ROWS_MAX)]:
                     yield str(table.name), rows
-                    rows = []
-            if rows:
-                yield str(table.name), rows
+    except postgres_faults.FAULTS as fault:
+        raise Unavailable(f"the tables could not be read ({postgres_faults.get_fault_name(fault)})") from None
 
 
 async def replace_tables(
-    database: postgres.PostgresDatabase, batches: AsyncIterator[copying.Batch], tables: Sequence[sa.Table]
+    database: postgres.PostgresDatabase, batches: AsyncIterator[copying.Batch], content: copying.Content
 ) -> int:
     """Replaces all or nothing. Nobody writes meanwhile, or else rows of others would outlive the replacement."""
     written = 0
     try:
         async with database.borrow() as connection:
-            transaction = await _lock(connection, tables)
+            transaction = await _lock(connection, content.tables)
             try:
-                for table in tables:
+                for table in content.tables:
                     await connection.execute(
-                        copying.delete_all(table, statements.Dialect.POSTGRESQL), timeout=_TIMEOUT_S
+                        content.delete_all(table, statements.Dialect.POSTGRESQL), timeout=_TIMEOUT_S
                     )
                 async for name, rows in batches:
                     columns = [column.name for column in copying.get_table(name).columns]
@@ -52,6 +50,9 @@ async def replace_tables(
                 for write in (*copying.list_final_writes(), *notices.notice_writes(statements.Dialect.POSTGRESQL)):
                     compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
                     await connection.execute(compiled.text, *compiled.bind(write.params), timeout=_TIMEOUT_S)
+                # Without statistics, what reads these rows next is slow.
+                names = ", ".join(table.name for table in content.tables)
+                await connection.execute(f"ANALYZE {names}", timeout=_TIMEOUT_S)
             except BaseException:
                 await transaction.rollback()
                 raise

@@ -1,7 +1,7 @@
 """Whole tables of an embedded database, read and replaced by their own connection. `copying` chooses the tables."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from itertools import islice
 from typing import Any
 
@@ -14,29 +14,31 @@ from tollgate.store.database import Damaged, Unavailable
 _ROWS_MAX = 200
 
 
-async def read_tables(database: sqlite.SqliteDatabase, tables: Sequence[sa.Table]) -> AsyncIterator[copying.Batch]:
+async def read_tables(database: sqlite.SqliteDatabase, content: copying.Content) -> AsyncGenerator[copying.Batch, None]:
     """Reads within one transaction, which sees nothing that is written meanwhile."""
     reader = await asyncio.to_thread(sqlite.open_connection, database.path, sqlite.READER_PRAGMAS)
     try:
         reader.execute("BEGIN")
-        for table in tables:
-            cursor = reader.execute(copying.select_all(table, statements.Dialect.SQLITE))
+        for table in content.tables:
+            cursor = reader.execute(content.select_all(table, statements.Dialect.SQLITE))
             while rows := await asyncio.to_thread(lambda rows: list(islice(rows, _ROWS_MAX)), cursor):
                 yield str(table.name), rows
+    except apsw.Error as fault:
+        raise Damaged(f"the database file cannot be read ({type(fault).__name__})") from None
     finally:
         reader.close()
 
 
 async def replace_tables(
-    database: sqlite.SqliteDatabase, batches: AsyncIterator[copying.Batch], tables: Sequence[sa.Table]
+    database: sqlite.SqliteDatabase, batches: AsyncIterator[copying.Batch], content: copying.Content
 ) -> int:
     """Replaces all or nothing: a fault leaves the transaction open, and it ends with the connection."""
     writer = await asyncio.to_thread(sqlite.open_connection, database.path, sqlite.WRITER_PRAGMAS)
     written = 0
     try:
         await asyncio.to_thread(writer.execute, "BEGIN IMMEDIATE")
-        for table in tables:
-            await asyncio.to_thread(writer.execute, copying.delete_all(table, statements.Dialect.SQLITE))
+        for table in content.tables:
+            await asyncio.to_thread(writer.execute, content.delete_all(table, statements.Dialect.SQLITE))
         async for name, rows in batches:
             await asyncio.to_thread(writer.executemany, _insert(copying.get_table(name)), rows)
             written += len(rows)

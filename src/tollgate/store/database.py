@@ -54,6 +54,10 @@ class WrongSchema(StoreFault):
     pass
 
 
+class NoTables(WrongSchema):
+    pass
+
+
 When = Literal["before", "after"]
 Probe = Callable[[str, When], None]
 

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from pathlib import Path
 from threading import Lock
 
-from tollgate.store.database import WrongSchema
+from tollgate.store.database import NoTables, WrongSchema
 from tollgate.store.statements import COMPILERS, Dialect
 
 
@@ -154,7 +154,7 @@ def refuse_unfit(revision: str | None, needed: str | None, place: str) -> None:
     place: names the database without its password.
     """
     if revision is None:
-        raise WrongSchema(f"{place} has no tables of Tollgate: `tollgate migrate` makes them, if this is the right one")
+        raise NoTables(f"{place} has no tables of Tollgate: `tollgate migrate` makes them, if this is the right one")
     refuse_unreleased(revision)
     if revision > HEAD:
         if needed is None or needed > HEAD:

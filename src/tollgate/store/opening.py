@@ -48,10 +48,14 @@ async def open_database(
 _revision = Statement(sa.text(migrating.READ_REVISION))
 
 
+async def find_revision(db: Database) -> str | None:
+    row = await db.fetch_one(_revision, {})
+    return None if row is None else str(row[0])
+
+
 async def list_waiting(db: Database) -> list[str]:
     """Lists the revisions that this release can do without, and that wait until no older release runs."""
-    row = await db.fetch_one(_revision, {})
-    return migrating.list_waiting(None if row is None else str(row[0]))
+    return migrating.list_waiting(await find_revision(db))
 
 
 _get = Statement(sa.select(settings.c.value).where(settings.c.name == sa.bindparam("name")), is_quick=True)

@@ -193,7 +193,7 @@ def destroy_archived_keys(
     left = [each for each in known if each.retired_at >= before]
     if not left:
         path.unlink()
-        _flush_folder(path)
+        flush_folder(path)
     elif len(left) < len(known):
         _write(path, _load_wrapping_key(wrapping_path), left, random_bytes)
     return len(known) - len(left), len(left)
@@ -258,7 +258,7 @@ def write_private(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-    _flush_folder(path)
+    flush_folder(path)
 
 
 @contextmanager
@@ -279,7 +279,7 @@ def hold_alone(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _flush_folder(path: Path) -> None:
+def flush_folder(path: Path) -> None:
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

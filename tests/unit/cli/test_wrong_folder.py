@@ -13,7 +13,7 @@ from tollgate.store.database import StoreFault
 from tollgate.vault.keyring import make_keyring, save_keyring
 
 ID = "8a" + "0" * 30
-MAKERS = {"serve", "migrate"}
+MAKERS = {"serve", "migrate", "restore"}
 KEY_ARCHIVE = ("make-key", "list", "restore", "destroy")
 STORELESS = {
     "acquirer-host",
@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "account list": (),
     "account secret": (ID, "api-key"),
     "account set": (ID, "--acquirer-weight", "1"),
+    "backup": ("{file}.backup",),
     "bank export": (ID,),
     "bank files": (),
     "bank import": ("{file}",),
