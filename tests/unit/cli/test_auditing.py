@@ -113,11 +113,12 @@ def test_a_missing_key_file_ends_with_status_2_and_none_is_made(folder: Path) ->
 
 def test_tables_of_another_release_end_with_status_2(folder: Path) -> None:
     tamper(folder, "UPDATE alembic_version SET version_num = '9999'")
+    tamper(folder, "UPDATE settings SET value = '9999' WHERE name = 'needed_revision'")
 
     done = verify(folder)
 
     assert done.exit_code == 2
-    assert "run `tollgate migrate`" in done.stderr
+    assert "use a release that knows revision 9999" in done.stderr
 
 
 def test_a_missing_database_ends_with_status_2_and_none_is_made(folder: Path) -> None:
