@@ -12,7 +12,6 @@ import pytest
 from tollgate.config import SETTINGS, load_settings
 from tollgate.hosting.readiness import list_missing
 from tollgate.hosting.server import _SHUTDOWN_S
-from tollgate.vault.keyring import make_keyring, save_keyring
 
 FOLDER = Path(__file__).parents[3] / "deploy" / "systemd"
 UNIT = FOLDER / "tollgate.service"
@@ -75,8 +74,9 @@ def test_the_settings_are_those_of_a_live_host_that_lacks_its_keys_only(tmp_path
     assert variables["TOLLGATE_KEY_FILE"] in missing
 
     (tmp_path / "data").mkdir()
-    save_keyring(make_keyring(), tmp_path / "keys.json")
-    there = {"TOLLGATE_KEY_FILE": str(tmp_path / "keys.json"), "TOLLGATE_DATA": str(tmp_path / "data")}
+    assert run(sys.executable, "-m", "tollgate", "make-keys", tmp_path).returncode == 0
+    key_file = tmp_path / Path(variables["TOLLGATE_KEY_FILE"]).name
+    there = {"TOLLGATE_KEY_FILE": str(key_file), "TOLLGATE_DATA": str(tmp_path / "data")}
     settings = load_settings(variables={**variables, **there})
 
     assert list_missing(settings) == []
