@@ -47,7 +47,7 @@ FLAGS_api := -n 4 --dist loadfile --no-loadscope-reorder
 FLAGS_browser := -n 3 --dist loadfile --no-loadscope-reorder
 FLAGS_crash := -n 6 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve test check prove bench docs answers crashes screenshots lock wheel clean machine node $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove bench docs answers crashes screenshots lock wheel clean machine node containers $(addprefix test-,$(SUITES))
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -76,7 +76,7 @@ test-browser: .venv/.npm-ok
 # Takes the place of the shell, so that it learns of the end of make.
 RUN_SUITE = $(BIN)/python tools/run_suite.py
 
-prove: .venv/.bench-ok .venv/.npm-ok machine  ## the long runs: many more examples and crashes, every case on both databases
+prove: .venv/.bench-ok .venv/.npm-ok machine containers  ## the long runs: many more examples and crashes, every case on both databases
 	$(PROVE) $(FLAGS_property) tests/property $(ARGS)
 	$(PROVE) $(FLAGS_api) tests/api $(ARGS)
 	$(PROVE) -n 2 --dist loadfile -m prove --ignore tests/api tests $(ARGS) || [ $$? = 5 ]
@@ -169,6 +169,11 @@ SCRIPT_CHECKS := tools/javascript
 node:
 	@{ command -v node && command -v npm; } >/dev/null || { $(APT_INSTALL) nodejs npm; } || \
 		{ echo "please install: nodejs npm"; exit 1; }
+
+# They build the image, which only `make prove` does.
+containers:
+	@{ command -v buildah && command -v mmdebstrap; } >/dev/null || { $(APT_INSTALL) buildah mmdebstrap; } || \
+		{ echo "please install: buildah mmdebstrap"; exit 1; }
 
 # Looks for the programs first: when all are there, apt is not called and root is not needed. The last one is the same
 # Chromium without the windows that nobody sees: tests do without it, but take twice as long.

@@ -37,6 +37,7 @@ SHOWN_ONLY: Mapping[str, str] = {
     r"acquirer-secret": "needs a key of a processor",
     r"tollgate (account|route)\b": "needs accounts at acquirers, and payments that they had",
     r"/etc/tollgate|/srv/archive|/opt/tollgate": "writes the files of a live host",
+    r"docker compose|buildah build": "needs images of others",
     r"tollgate events replay .*\nreplay \d+ events": "asks a question, and shows the answer",
     r"wallet-key add": "needs the keys of a wallet's provider",
     r"tollgate risk block .* card": "needs a payment of your own",
