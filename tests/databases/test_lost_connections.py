@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 
 from databases.samples import MERCHANT, list_written, make_completion, make_idempotency_key, make_payment
@@ -15,8 +16,12 @@ from postgres import PostgresCluster
 from tollgate.store.database import Unavailable
 from tollgate.store.opening import open_database
 from tollgate.store.payments import complete_payment, find_payment, start_payment
+from tollgate.store.statements import Statement, Write
 
 pytestmark = pytest.mark.anyio
+
+LONG = Statement(sa.text("SELECT pg_sleep(1000)"))
+WAIT_S = 120.0
 
 
 class Cable:
@@ -234,3 +239,26 @@ async def test_a_lost_database_is_not_ready(cluster: PostgresCluster, postgres_u
 
     assert "reached" in (await db.find_trouble() or "")
     await db.close()
+
+
+@pytest.mark.parametrize("is_unit", [False, True])
+async def test_a_task_that_is_cancelled_while_the_server_works_ends(
+    cluster: PostgresCluster, postgres_url: str, is_unit: bool
+) -> None:
+    """A worker would go on for ever otherwise, and the process that waits for it too."""
+    db = await open_database(postgres_url)
+    name = postgres_url.rpartition("/")[2]
+    asked = f"SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND datname = '{name}'"
+    working = db.write([Write(LONG, {})], label="") if is_unit else db.fetch(LONG, {})
+    task: asyncio.Task[object] = asyncio.create_task(working)
+    async with asyncio.timeout(WAIT_S):
+        while cluster.run_sql(asked, name) != "1":
+            await asyncio.sleep(0.01)
+
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+        await db.close()
+    # The server goes on sleeping.
+    cluster.drop_database(postgres_url)

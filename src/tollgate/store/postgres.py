@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -65,10 +65,18 @@ class PostgresDatabase(database.Probed):
             raise Unreached("no connection is free") from None
         try:
             yield connection
+        except asyncio.CancelledError:
+            # The driver ends it a moment later, while it is given back, and would raise a fault of its own.
+            _end(connection)
+            raise
         except FAULTS as fault:
+            if _is_cancelled():
+                # The fault only says that a cancelled unit could not be rolled back.
+                _end(connection)
+                raise asyncio.CancelledError from None
             if get_fate(fault) in (Fate.LOST, Fate.REFUSED):
                 # The others lead to the same server, and each would wait for it by itself.
-                connection.terminate()
+                _end(connection)
                 await self.pool.expire_connections()
             raise
         finally:
@@ -200,6 +208,17 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool, contract
     await persist(migrate, is_repeatable=True)
     pool = await persist(open_pool, is_repeatable=True)
     return PostgresDatabase(pool, partial(connector.connect, **BATCH_SETTINGS), read_only=read_only)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _end(connection: asyncpg.Connection) -> None:
+    # The pool has it back already if it ended by itself.
+    with suppress(asyncpg.InterfaceError):
+        connection.terminate()
 
 
 async def _keep_session(_: object) -> None:
