@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
@@ -146,15 +146,58 @@ async def test_a_redis_that_was_gone_is_found_again(shared: SharedCounts, server
     assert await shared.count(Count("pay:g", 2, DAY_MS)) == 0
 
 
-async def test_a_redis_that_writes_nothing_is_not_used(shared: SharedCounts, server: RedisServer) -> None:
+@pytest.fixture(params=[("maxmemory", "1", "0"), ("min-replicas-to-write", "1", "0")], ids=["full", "alone"])
+def unwritable(request: pytest.FixtureRequest, server: RedisServer) -> Iterator[Callable[[bool], None]]:
+    """Lets Redis answer everything and write nothing, or write again."""
+    name, value, usual = request.param
     with server.connect() as client:
-        client.config_set("maxmemory", "1")
-        try:
-            assert await shared.count(Count("pay:h", 2, DAY_MS)) is None
-        finally:
-            client.config_set("maxmemory", "0")
+        yield lambda is_on: client.config_set(name, value if is_on else usual)
+        client.config_set(name, usual)
+
+
+async def test_a_redis_that_writes_nothing_is_not_used_until_it_does(
+    shared: SharedCounts,
+    server: RedisServer,
+    unwritable: Callable[[bool], None],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(shared_counts, "AGAIN_S", 0.01)
+    count = Count("pay:h", 2, DAY_MS)
+    unwritable(True)
+    with server.connect() as client:
+        client.config_resetstat()
+        assert await shared.count(count) is None
+        async with asyncio.timeout(WAIT_S):
+            while client.info("stats")["total_connections_received"] < 5:
+                assert not shared.is_reached
+                await asyncio.sleep(0.01)
+    fault = await find_fault(server.url)
+    assert fault is not None
+    assert not fault.is_lasting
+    assert "takes no counts now" in fault.text
+    unwritable(False)
 
     await wait_until_reached(shared)
+
+    assert await shared.count(count) == 0
+    told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert told == ["throttles are not shared, each process counts alone"]
+
+
+async def test_a_user_needs_the_right_to_count_and_no_more(server: RedisServer) -> None:
+    rights = ["+eval", "+evalsha", "+time", "+hmget", "+hset", "+pexpire"]
+    with server.connect() as client:
+        try:
+            client.execute_command("ACL", "SETUSER", "tollgate", "on", ">pass", "~tollgate:throttle:*", *rights)
+            url = f"redis://tollgate:pass@127.0.0.1:{server.port}"
+            assert await find_fault(url) is None
+            client.execute_command("ACL", "SETUSER", "tollgate", "-hset")
+            fault = await find_fault(url)
+        finally:
+            client.execute_command("ACL", "DELUSER", "tollgate")
+    assert fault is not None
+    assert "takes no counts now" in fault.text
 
 
 async def test_an_address_is_tried_before_it_is_used(server: RedisServer) -> None:

@@ -62,6 +62,9 @@ class Count(NamedTuple):
     window_ms: int
 
 
+_TRIAL = Count("trial", 1_000_000, 1)
+"""It is counted to learn whether Redis takes writes, and is forgotten at once."""
+
 _Answer = TypeVar("_Answer")
 
 
@@ -85,7 +88,7 @@ class SharedCounts:
         from redis import RedisError
 
         try:
-            self._client = await _connect(self._url)
+            self._client = await _connect_and_try(self._url)
         except (RedisError, OSError) as fault:
             self._lose(fault)
 
@@ -133,7 +136,7 @@ class SharedCounts:
         while self._client is None:
             await asyncio.sleep(AGAIN_S)
             with contextlib.suppress(RedisError, OSError):
-                self._client = await _connect(self._url)
+                self._client = await _connect_and_try(self._url)
         _log.info("throttles are shared again")
 
 
@@ -154,7 +157,7 @@ async def find_fault(url: str) -> Fault | None:
     from redis import AuthenticationError, BusyLoadingError, ConnectionError, RedisError, ResponseError
 
     try:
-        await _close(await _connect(url))
+        client = await _connect(url)
     except AuthenticationError:
         return Fault("Redis does not accept the user and password of the address", is_lasting=True)
     except (BusyLoadingError, ConnectionError, OSError) as fault:
@@ -163,6 +166,13 @@ async def find_fault(url: str) -> Fault | None:
         return Fault(f"Redis refuses to count ({type(fault).__name__})", is_lasting=True)
     except (RedisError, ValueError, TypeError) as fault:
         return Fault(f"the address cannot be used ({type(fault).__name__})", is_lasting=True)
+    try:
+        await _try(client)
+    except (RedisError, OSError) as fault:
+        # It is full, a replica, or cannot write to its disk: that may pass, as an outage does.
+        return Fault(f"Redis takes no counts now ({type(fault).__name__})", is_lasting=False)
+    finally:
+        await _close(client)
     return None
 
 
@@ -176,6 +186,21 @@ async def _connect(url: str) -> "Redis":
     client = Redis.from_url(url, protocol=2, retry=Retry(NoBackoff(), 0), single_connection_client=True)
     try:
         await _bound(_run(client, (), 0))
+    except BaseException:
+        await _close(client)
+        raise
+    return client
+
+
+async def _try(client: "Redis") -> None:
+    await _bound(_run(client, (_TRIAL,), 0))
+
+
+async def _connect_and_try(url: str) -> "Redis":
+    """A Redis that refuses every count would be lost at each and found again a second later."""
+    client = await _connect(url)
+    try:
+        await _try(client)
     except BaseException:
         await _close(client)
         raise
