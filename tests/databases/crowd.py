@@ -28,6 +28,10 @@ SELECT '{MERCHANT}', {_PAYMENT_ID}, '{CHANNEL}', CASE WHEN n % 2 = 0 THEN 'DB' E
  CASE WHEN n % 10 = 0 THEN 'the-same-again' ELSE 'order-' || CAST(n AS TEXT) END,
  '{{}}', '000.100.110', '{{}}', {_INSTANT} FROM numbers
 """
+_MONTHS = f"""
+{_NUMBERS} INSERT INTO payment_months (merchant_id, id, created_at)
+SELECT '{MERCHANT}', {_PAYMENT_ID}, {_INSTANT} FROM numbers
+"""
 _ENTRIES = f"""
 {_NUMBERS} INSERT INTO ledger_entries
 (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)
@@ -44,7 +48,7 @@ async def gather_crowd(db: Database, count: int) -> None:
     """Every second one a debit, and so earned; the others are authorisations. Every tenth has the same reference."""
     words = {"TIMED": _TIMED[db.dialect], "LAST": str(count - 1), ":": "\\:"}
     steps = []
-    for text in (_PAYMENTS, _ENTRIES):
+    for text in (_PAYMENTS, *((_MONTHS,) if db.dialect is Dialect.POSTGRESQL else ()), _ENTRIES):
         for word, meaning in words.items():
             text = text.replace(word, meaning)
         steps.append(Write(Statement(sa.text(text), is_write=True), {}, rows=count))

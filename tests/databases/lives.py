@@ -160,7 +160,9 @@ async def _authorise_and_capture(lives: Lives) -> None:
 
 
 async def _take_and_give_back(lives: Lives) -> None:
-    idempotency_key = IdempotencyKey(channel_id=CHANNEL.id, key="key", fingerprint=b"print", created_at=NOW)
+    idempotency_key = IdempotencyKey(
+        merchant_id=CHANNEL.merchant_id, channel_id=CHANNEL.id, key="key", fingerprint=b"print", created_at=NOW
+    )
     await lives.pay("db", idempotency_key=idempotency_key)
     await lives.follow("rb", "RB", "db", 1000)
     await lives.follow("rf 1", "RF", "db", 200)

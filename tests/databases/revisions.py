@@ -29,13 +29,20 @@ _PAYMENT = {
     "result_code": "000.100.110",
 }
 
+# Their ids begin with a time, by which PostgreSQL knows their partition.
+_TIMED: dict[str, Mapping[str, Any]] = {
+    table: {"id": "0000000000000001x"} for table in ("outbox", "ledger_entries", "delivery_attempts")
+}
+_ROWS: dict[str, Mapping[str, Any]] = {"payments": _PAYMENT, **_TIMED}
+
 REVISION_ROWS: dict[str, dict[str, Mapping[str, Any]]] = {
-    "0010": {"payments": _PAYMENT},
-    "0011": {"payments": _PAYMENT},
-    "0012": {"payments": _PAYMENT},
-    "0013": {"payments": _PAYMENT},
-    "0014": {"payments": _PAYMENT},
-    "0015": {"payments": _PAYMENT},
+    "0010": _ROWS,
+    "0011": _ROWS,
+    "0012": _ROWS,
+    "0013": _ROWS,
+    "0014": _ROWS,
+    "0015": _ROWS,
+    "0016": {**_ROWS, "payment_months": {"merchant_id": MERCHANT, "id": "8a", "created_at": 1}},
 }
 """The values that mean something, by revision and table. Other columns and tables get any value of their type."""
 

@@ -67,7 +67,9 @@ def make_completion(payment: Payment, recovery_task: RecoveryTask | None = None,
 
 
 def make_idempotency_key(key: str, **changes: Any) -> IdempotencyKey:
-    idempotency_key = IdempotencyKey(channel_id=CHANNEL, key=key, fingerprint=b"\x00\x01print", created_at=NOON)
+    idempotency_key = IdempotencyKey(
+        merchant_id=MERCHANT, channel_id=CHANNEL, key=key, fingerprint=b"\x00\x01print", created_at=NOON
+    )
     return msgspec.structs.replace(idempotency_key, **changes)
 
 

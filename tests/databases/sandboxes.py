@@ -11,7 +11,7 @@ from tollgate.operations.app import App
 from tollgate.operations.caches import MerchantCache
 from tollgate.store.copying import is_kept
 from tollgate.store.database import Database
-from tollgate.store.schema import METADATA, settings
+from tollgate.store.schema import METADATA, TIMED_ID, settings
 from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY, SystemClock
 from tollgate.vault.keyring import Keyring, make_keyring
@@ -39,6 +39,8 @@ def make_app(db: Database, keyring: Keyring | None = None, *, is_live: bool = Fa
 
 
 def _make_value(column: sa.Column[Any], word: str, number: int) -> object:
+    if column.type is TIMED_ID:
+        return f"{number:016x}{word} {column.name} ünïcödé"
     if isinstance(column.type, sa.LargeBinary):
         return f"{word} {column.name} {number}".encode() + bytes(range(256))
     if isinstance(column.type, sa.Text):

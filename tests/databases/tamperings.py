@@ -74,7 +74,7 @@ BALANCES: dict[str, Tampering] = {
 }
 
 _LINE_VALUES = {
-    "id": "'x' || id",
+    "id": "id || 'x'",
     "merchant_id": ":neighbour",
     "payment_id": ":other",
     "channel_id": ":other",
@@ -97,7 +97,7 @@ LINES: dict[str, Tampering] = {
 }
 
 _EVENT_VALUES = {
-    "id": "'x' || id",
+    "id": "id || 'x'",
     "merchant_id": ":neighbour",
     "subject_id": ":other",
     "topic": "'payment.forgotten'",
@@ -215,7 +215,7 @@ ADDED = (
     ),
     Tampering(
         "a line of a payment that has one",
-        f"{_INSERT_ENTRY}, 'x' || id, payment_id, {_REST_OF_LINE}",
+        f"{_INSERT_ENTRY}, id || 'x', payment_id, {_REST_OF_LINE}",
         "db",
         Proof.LEDGER,
         "ledger_entries",
@@ -230,7 +230,7 @@ ADDED = (
     Tampering(
         "an event of a result that never was",
         "INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)"
-        " SELECT merchant_id, 'x' || id, subject_id, topic, created_at, result_code FROM outbox WHERE subject_id = :id",
+        " SELECT merchant_id, id || 'x', subject_id, topic, created_at, result_code FROM outbox WHERE subject_id = :id",
         "db",
         Proof.EVENT,
         "outbox",

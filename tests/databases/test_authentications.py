@@ -217,6 +217,6 @@ async def test_an_idempotency_key_keeps_its_first_answer_when_the_payment_is_com
 
     assert await payments.complete_payment(db, ends, StoredAnswer(400, b"ended"))
 
-    idempotency_key = await find_idempotency_record(db, payment.channel_id, "first", 0)
+    idempotency_key = await find_idempotency_record(db, payment.merchant_id, payment.channel_id, "first", 0)
     assert idempotency_key is not None
     assert (idempotency_key.status, idempotency_key.body) == (200, b"waits")

@@ -149,7 +149,7 @@ async def test_an_idempotency_key_is_taken_in_the_commit_of_the_reservation(db: 
         start_follow_up_writes(other, balance_changes[1], make_idempotency_key("key")), label="test"
     )
 
-    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    idempotency_key = await find_idempotency_record(db, MERCHANT, CHANNEL, "key", 0)
     assert idempotency_key is not None
     assert idempotency_key.payment_id == one.id
     assert (await read(db, named.id)).balance == Balance(reserved=1_000, chain_length=2, chain_net=-1_000)

@@ -189,7 +189,9 @@ async def test_a_dispute_keeps_the_person_and_its_evidence_until_its_period_is_o
 
 
 async def test_the_stored_answer_of_a_key_is_made_again_without_the_person(app: App) -> None:
-    key = IdempotencyKey(channel_id=CHANNEL.id, key="a key", fingerprint=b"fingerprint", created_at=NOW)
+    key = IdempotencyKey(
+        merchant_id=CHANNEL.merchant_id, channel_id=CHANNEL.id, key="a key", fingerprint=b"fingerprint", created_at=NOW
+    )
     jane = await pay_as(app, JANE, key)
 
     async def read_answer() -> bytes:

@@ -29,13 +29,14 @@ from tollgate.store import migrating, postgres_migrating
 from tollgate.store.database import AlreadyServed, Database, Unavailable, WrongSchema
 from tollgate.store.opening import open_database
 from tollgate.store.payments import find_payment, list_chain, start_follow_up_writes
-from tollgate.store.schema import METADATA
+from tollgate.store.schema import METADATA, POSTGRESQL_METADATA, payments
 from tollgate.store.statements import COMPILERS, Dialect, Statement
 from tollgate.values import make_timed_id
 
 pytestmark = pytest.mark.anyio
 
-COLUMNS = """SELECT table_name, ordinal_position, column_name, data_type, is_nullable FROM information_schema.columns
+COLUMNS = """SELECT table_name, ordinal_position, column_name, data_type, is_nullable,
+ collation_name FROM information_schema.columns
  WHERE table_schema = '{schema}' AND table_name <> 'alembic_version' ORDER BY 1, 2"""
 INDEXES = """SELECT replace(indexdef, '{schema}.', '') FROM pg_indexes
  WHERE schemaname = '{schema}' AND tablename <> 'alembic_version' ORDER BY 1"""
@@ -44,9 +45,14 @@ INDEXES = """SELECT replace(indexdef, '{schema}.', '') FROM pg_indexes
 def render_schema(dialect: Dialect) -> list[str]:
     """Returns the tables as the metadata describes them, independently of any migration."""
     compiler = COMPILERS[dialect]
+    is_partitioned = dialect is Dialect.POSTGRESQL
     texts = []
-    for table in METADATA.sorted_tables:
-        texts.append(str(CreateTable(table).compile(dialect=compiler)))
+    for table in (*METADATA.sorted_tables, *(POSTGRESQL_METADATA.sorted_tables if is_partitioned else ())):
+        text = str(CreateTable(table).compile(dialect=compiler))
+        if is_partitioned and table is payments:
+            # A unique key of a partitioned table contains what says in which partition a row is.
+            text = text.replace("PRIMARY KEY (merchant_id, id)", "PRIMARY KEY (merchant_id, id, created_at)")
+        texts.append(text)
         indexes = sorted(table.indexes, key=lambda index: str(index.name))
         texts += [str(CreateIndex(index).compile(dialect=compiler)) for index in indexes]
     return texts

@@ -83,7 +83,7 @@ async def test_completing_writes_the_result_its_event_its_recovery_task_and_the_
     assert (event.subject_id, event.result_code) == (payment.id, "900.100.300")
     [job] = await lease_due(db, now=event.created_at, wall_now=1, owner="me", lease_s=1, limit=9)
     assert (job.topic, job.subject_id) == (RecoveryTask.REVERSE, payment.id)
-    idempotency_key = await find_idempotency_record(db, CHANNEL, "key-1", 0)
+    idempotency_key = await find_idempotency_record(db, MERCHANT, CHANNEL, "key-1", 0)
     assert idempotency_key is not None
     assert (idempotency_key.payment_id, idempotency_key.status, idempotency_key.body) == (
         payment.id,
@@ -131,7 +131,7 @@ async def test_a_taken_key_refuses_the_second_payment_entirely(db: Database) -> 
     assert not await start_payment(db, second, None, make_idempotency_key("key"))
 
     assert await find_payment(db, MERCHANT, second.id) is None
-    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    idempotency_key = await find_idempotency_record(db, MERCHANT, CHANNEL, "key", 0)
     assert idempotency_key is not None
     assert (idempotency_key.payment_id, idempotency_key.status) == (first.id, None)
 
@@ -180,11 +180,11 @@ async def test_an_idempotency_key_past_its_lifetime_is_absent_and_can_be_taken_o
     )
     await start_payment(db, first, None, early)
     await complete_payment(db, make_completion(first), StoredAnswer(200, b"first"))
-    assert await find_idempotency_record(db, CHANNEL, "key", late.created_at - DAY) is None
+    assert await find_idempotency_record(db, MERCHANT, CHANNEL, "key", late.created_at - DAY) is None
 
     assert await start_payment(db, second, None, late)
 
-    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", late.created_at - DAY)
+    idempotency_key = await find_idempotency_record(db, MERCHANT, CHANNEL, "key", late.created_at - DAY)
     assert idempotency_key is not None
     assert (idempotency_key.payment_id, idempotency_key.status, idempotency_key.body) == (second.id, None, None)
 
@@ -198,7 +198,7 @@ async def test_a_payment_that_lost_its_key_does_not_answer_for_the_new_owner(db:
 
     assert await complete_payment(db, make_completion(first), StoredAnswer(200, b"too late"))
 
-    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    idempotency_key = await find_idempotency_record(db, MERCHANT, CHANNEL, "key", 0)
     assert idempotency_key is not None
     assert idempotency_key.status is None
 
@@ -211,8 +211,8 @@ async def test_purging_takes_the_oldest_idempotency_keys_and_says_how_many(db: D
     assert await purge_idempotency_records(db, start + 4, 3) == 3
     assert await purge_idempotency_records(db, start + 4, 3) == 1
 
-    assert await find_idempotency_record(db, CHANNEL, "key-3", 0) is None
-    assert await find_idempotency_record(db, CHANNEL, "key-4", 0) is not None
+    assert await find_idempotency_record(db, MERCHANT, CHANNEL, "key-3", 0) is None
+    assert await find_idempotency_record(db, MERCHANT, CHANNEL, "key-4", 0) is not None
 
 
 async def test_payments_of_one_order_are_listed_oldest_first_and_at_most_so_many(db: Database) -> None:
@@ -336,7 +336,7 @@ async def test_a_unit_completes_from_the_state_it_expects(db: Database) -> None:
 
     assert await find_payment(db, MERCHANT, payment.id) == approved.payment
     assert len(await list_events(db, MERCHANT)) == 2
-    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    idempotency_key = await find_idempotency_record(db, MERCHANT, CHANNEL, "key", 0)
     assert idempotency_key is not None
     assert idempotency_key.body == b"late"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import apsw
@@ -17,8 +18,11 @@ from tollgate.payments.reporting import Period, Search
 from tollgate.store import bank_files, instructions, payments, reports
 from tollgate.store import idempotency as idempotency_records
 from tollgate.store.hot import COMPLETE, BatchText
+from tollgate.store.months import get_month, make_partition_name
 from tollgate.store.opening import open_database
+from tollgate.store.partitions import COLUMNS, make_partitions
 from tollgate.store.postgres_batches import BATCH_SETTINGS
+from tollgate.store.postgres_months import render
 from tollgate.store.retention import SEALED_ACCOUNTS
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import Dialect, Statement
@@ -57,7 +61,7 @@ FIRST_ROWS = {"audit._sample", "registrations._newest", "search_index._newest_ev
 """Statements that walk along a key and stop at the first rows."""
 BEHIND = {"sightings._count_all"}
 """Statements that only a worker runs, beside payments."""
-POSTGRESQL_ONLY = {"sightings._insert_texts", "sightings._looks"}
+POSTGRESQL_ONLY = {"notices._notify", "sightings._insert_texts", "sightings._looks"}
 """Statements that SQLite is never given."""
 STATEMENTS = {
     full_name: value
@@ -138,22 +142,34 @@ async def test_completing_on_sqlite_uses_the_primary_key(tmp_path: Path) -> None
     assert [line.partition(" (")[0] for line in plan] == [f"SEARCH {BY_KEY}"]
 
 
+@pytest.fixture
+async def connection(cluster: PostgresCluster, postgres_template: str) -> AsyncIterator[asyncpg.Connection]:
+    made = await asyncpg.connect(cluster.create_database(postgres_template), server_settings=BATCH_SETTINGS)
+    yield made
+    await made.close()
+
+
+@pytest.mark.parametrize("is_placed", [True, False])
 @pytest.mark.parametrize("text", COMPLETE.texts, ids=["lean", "announced", "rich"])
 async def test_completing_on_postgresql_uses_primary_keys_from_the_first_row_on(
-    cluster: PostgresCluster, postgres_template: str, text: BatchText
+    connection: asyncpg.Connection, text: BatchText, *, is_placed: bool
 ) -> None:
-    connection = await asyncpg.connect(cluster.create_database(postgres_template), server_settings=BATCH_SETTINGS)
+    for table in COLUMNS:
+        async with connection.transaction():
+            await make_partitions(connection, table, [0])
+    places = {table: make_partition_name(table, get_month(0)) for table in COLUMNS} if is_placed else {}
     kinds = [kind for _, kind in COMPLETE.columns[: text.width]]
     plans = []
     for query, arguments in (
         (text.many, ", ".join(f"ARRAY[NULL]::{kind}[]" for kind in kinds)),
         (text.one, ", ".join(f"NULL::{kind}" for kind in kinds)),
     ):
-        await connection.execute(f"DEALLOCATE ALL; PREPARE hot AS {query}")
+        await connection.execute(f"DEALLOCATE ALL; PREPARE hot AS {render(query, places)}")
         lines = [record[0] for record in await connection.fetch(f"EXPLAIN EXECUTE hot({arguments})")]
         plans.append([line.split(" using ")[1].split()[0] for line in lines if " using " in line])
         assert not [line for line in lines if "Seq Scan" in line]
-    await connection.close()
 
-    expected = ["payments_pkey", "idempotency_keys_pkey"] if text is COMPLETE.texts[-1] else ["payments_pkey"]
+    expected = ["payments_1970_01_pkey"]
+    if text is COMPLETE.texts[-1]:
+        expected.append("idempotency_keys_pkey")
     assert plans == [expected, expected]

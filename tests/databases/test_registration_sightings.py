@@ -68,7 +68,9 @@ async def keep(app: App, key: IdempotencyKey | None = None, **changes: str) -> N
 
 async def test_of_requests_with_one_key_at_once_only_the_one_that_registers_counts(app: App) -> None:
     await add(app, REGISTERED)
-    key = IdempotencyKey(channel_id=CHANNEL.id, key="a key", fingerprint=b"fingerprint", created_at=NOW)
+    key = IdempotencyKey(
+        merchant_id=CHANNEL.merchant_id, channel_id=CHANNEL.id, key="a key", fingerprint=b"fingerprint", created_at=NOW
+    )
 
     await asyncio.gather(*[keep(app, key) for _ in range(5)])
 

@@ -314,7 +314,9 @@ async def test_an_idempotency_key_is_stored_with_its_answer_or_not_at_all(bank: 
     assert await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, first), label="test")
     assert not await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, second), label="test")
 
-    stored = await find_idempotency_record(db, idempotency_key.channel_id, idempotency_key.key, 0)
+    stored = await find_idempotency_record(
+        db, idempotency_key.merchant_id, idempotency_key.channel_id, idempotency_key.key, 0
+    )
     assert stored is not None
     assert (stored.payment_id, stored.status, stored.body) == (NO_PAYMENT, 200, b"first")
 
@@ -332,7 +334,9 @@ async def test_a_key_that_outlived_its_time_is_taken_over_with_its_new_answer(ba
 
     assert await db.write(answered_idempotency_writes(later, MERCHANT.id, Answer(400, b"second")), label="test")
 
-    stored = await find_idempotency_record(db, idempotency_key.channel_id, idempotency_key.key, later.created_at)
+    stored = await find_idempotency_record(
+        db, idempotency_key.merchant_id, idempotency_key.channel_id, idempotency_key.key, later.created_at
+    )
     assert stored is not None
     assert (stored.fingerprint, stored.status, stored.body) == (b"other", 400, b"second")
 

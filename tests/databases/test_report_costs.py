@@ -97,7 +97,11 @@ def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from walk(child)
 
 
-async def explain(connection: asyncpg.Connection, page: Page) -> list[tuple[str, str, int]]:
+PARENTS = "SELECT inhrelid::regclass::text, inhparent::regclass::text FROM pg_inherits"
+"""An index of a partition counts as that of its table."""
+
+
+async def explain(connection: asyncpg.Connection, parents: dict[str, str], page: Page) -> list[tuple[str, str, int]]:
     """Returns the scans of a page: what kind, by which index, and how many rows were visited, dropped ones included."""
     statement, params = page
     compiled: CompiledText = statement.compiled_for(Dialect.POSTGRESQL)
@@ -108,7 +112,7 @@ async def explain(connection: asyncpg.Connection, page: Page) -> list[tuple[str,
     return [
         (
             node["Node Type"],
-            node.get("Index Name", ""),
+            parents.get(node.get("Index Name", ""), node.get("Index Name", "")),
             round(node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))),
         )
         for node in nodes
@@ -119,8 +123,8 @@ async def explain(connection: asyncpg.Connection, page: Page) -> list[tuple[str,
 WAYS = {
     "payments": ["payments_by_time"],
     "one reference": ["payments_by_transaction"],
-    "the book": ["ledger_entries_pkey", "payments_pkey"],
-    "the book backwards": ["ledger_entries_pkey", "payments_pkey"],
+    "the book": ["ledger_entries_pkey", "payments_pkey", "payment_months_pkey"],
+    "the book backwards": ["ledger_entries_pkey", "payments_pkey", "payment_months_pkey"],
 }
 
 
@@ -135,11 +139,12 @@ async def test_a_far_page_makes_postgresql_visit_as_many_rows_as_the_first(
     if is_analysed:
         await connection.execute("ANALYZE")
 
-    scans = {title: [await explain(connection, page) for page in pages] for title, pages in lists.items()}
+    parents = dict(await connection.fetch(PARENTS))
+    scans = {title: [await explain(connection, parents, page) for page in pages] for title, pages in lists.items()}
     await connection.close()
 
     for title, (first, far) in scans.items():
         assert [index for _, index, _ in first] == [index for _, index, _ in far] == WAYS[title], (title, first, far)
         visited = [sum(rows for _, _, rows in page) for page in (first, far)]
         assert visited[1] <= visited[0] * 1.1, title
-        assert max(visited) <= 4 * LIMIT, title
+        assert max(visited) <= 5 * LIMIT, title

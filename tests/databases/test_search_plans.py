@@ -7,11 +7,15 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from databases.samples import NOON
 from databases.test_plans import BY_KEY, explain_sqlite
 from postgres import PostgresCluster
 from tollgate.store import search_index, searching
+from tollgate.store.opening import open_database
+from tollgate.store.postgres import MONTHS_AHEAD
 from tollgate.store.postgres_batches import BATCH_SETTINGS
 from tollgate.store.statements import Dialect, Statement
+from tollgate.values import DAY
 
 pytestmark = pytest.mark.anyio
 
@@ -67,11 +71,28 @@ async def test_lists_of_postgresql_follow_the_order_of_their_index(
     cluster: PostgresCluster, postgres_template: str, statement: Statement, name: str
 ) -> None:
     compiled = statement.compiled_for(Dialect.POSTGRESQL)
-    connection = await asyncpg.connect(cluster.create_database(postgres_template), server_settings=BATCH_SETTINGS)
+    url = cluster.create_database(postgres_template)
+    database = await open_database(url)
+    await database.make_months(NOON)
+    await database.close()
+    connection = await asyncpg.connect(url, server_settings=BATCH_SETTINGS)
+    # An index of a partition counts as that of its table.
+    indexes = await connection.fetch(
+        f"SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = '{name}'::regclass"
+    )
     await connection.execute(f"PREPARE listed AS {compiled.text}")
-    arguments = ", ".join("NULL" for _ in set(compiled.names))
+    # All months are between the two times.
+    times = {"start_at": f"{NOON + DAY * 1000}", "last_at": "0"}
+    if "DESC" not in compiled.text:
+        times = {"start_at": times["last_at"], "last_at": times["start_at"]}
+    arguments = ", ".join(times.get(name, "NULL") for name in dict.fromkeys(compiled.names))
     lines = [record[0] for record in await connection.fetch(f"EXPLAIN EXECUTE listed({arguments})")]
     await connection.close()
 
-    assert [line for line in lines if "Index" in line and name in line]
+    expected = [record[0] for record in indexes] or [f"{name}_pkey"]
+    assert len(expected) == (1 if name == "payment_terms" else 1 + MONTHS_AHEAD)
+    for index in expected:
+        assert [line for line in lines if "Index" in line and index in line]
+    # The months are read one after another.
+    assert not [line for line in lines if "Merge" in line]
     assert not [line for line in lines if "Sort" in line]

@@ -103,7 +103,7 @@ async def test_a_guard_of_either_payment_leaves_both_as_they_were(db: Database) 
         assert await start_follow_up(db, attempt, changes, make_idempotency_key("key")) == 0
 
     assert await check_chain(db, first.id) == before
-    assert await find_idempotency_record(db, first.channel_id, "key", 0) is None
+    assert await find_idempotency_record(db, first.merchant_id, first.channel_id, "key", 0) is None
 
 
 async def test_one_key_at_the_same_moment_starts_one_follow_up_of_any_payment(db: Database) -> None:
@@ -129,7 +129,7 @@ async def test_a_completion_keeps_the_answer_of_its_key(db: Database) -> None:
     answer = Answer(200, b"refunded")
     assert await complete_payment(db, complete(started, APPROVED, started.created_at + 9), answer)
 
-    record = await find_idempotency_record(db, debit.channel_id, "key", 0)
+    record = await find_idempotency_record(db, debit.merchant_id, debit.channel_id, "key", 0)
     assert record is not None
     assert (record.payment_id, record.status, record.body) == (attempt.id, 200, b"refunded")
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 _FULL = """
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
-CREATE TRIGGER full_payments BEFORE INSERT OR UPDATE ON payments EXECUTE FUNCTION refuse();
+CREATE TRIGGER full_payments BEFORE INSERT OR UPDATE ON payments FOR EACH ROW EXECUTE FUNCTION refuse();
 CREATE TRIGGER full_settings BEFORE INSERT OR UPDATE ON settings EXECUTE FUNCTION refuse();
 """
 _ROOM = "DROP FUNCTION refuse CASCADE"

@@ -45,6 +45,9 @@ class MortalDatabase:
         self._die_or_go_on()
         return self._real.submit(hot, row, label=label)
 
+    async def make_months(self, now: Instant) -> int:
+        return await self._real.make_months(now)
+
     async def find_trouble(self) -> str | None:
         return await self._real.find_trouble()
 

@@ -126,7 +126,13 @@ class World:
         if key is None:
             return None
         print_of_request = hashlib.sha256(repr(facts).encode()).digest()
-        return IdempotencyKey(channel_id=SHOP.id, key=key, fingerprint=print_of_request, created_at=self.clock.now())
+        return IdempotencyKey(
+            merchant_id=SHOP.merchant_id,
+            channel_id=SHOP.id,
+            key=key,
+            fingerprint=print_of_request,
+            created_at=self.clock.now(),
+        )
 
     def call_for(self, wanted: Wanted, named: Deed, idempotency_key: IdempotencyKey | None) -> Attempt:
         request = FollowUp(

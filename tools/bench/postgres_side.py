@@ -29,6 +29,8 @@ from tools.bench.specimen import (
 )
 
 from postgres import USER, PostgresCluster
+from tollgate.store.months import get_month, make_partition_name
+from tollgate.store.partitions import COLUMNS, make_partitions
 
 LIMIT_CONNECTIONS = (4, 16, 64)
 """pgbench is asked with each, and its best counts: too few wait for the disk, too many for each other."""
@@ -89,7 +91,7 @@ class PostgresSide:
         """Fills in completed payments, events and entries; then does what a server does to new rows sooner or later."""
         asyncio.run(_fill(address, specimen, count, sign))
         name = _database_of(address)
-        self._cluster.run_sql("VACUUM ANALYZE payments, outbox, ledger_entries, payment_terms", name)
+        self._cluster.run_sql("VACUUM ANALYZE payments, payment_months, outbox, ledger_entries, payment_terms", name)
         self._cluster.run_sql("CHECKPOINT", name)
 
     def _run_pgbench(self, address: str, script: Path, connections: int, seconds: int) -> float:
@@ -134,14 +136,22 @@ def render_script(specimen: Specimen) -> str:
     event = _render_values(specimen.event, {"id": timed_id, "subject_id": "id", "created_at": "completed_at"})
     line = _render_values(specimen.line, {"id": timed_id, "payment_id": "id", "posted_at": "completed_at"})
     key = f"merchant_id = {_quote(specimen.payment['merchant_id'])} AND id = {payment_id}"
+    month = ", ".join(started[name] for name in ("merchant_id", "id", "created_at"))
+    # Frequent writes of the server name the partition too; that of the specimen is the present one.
+    written_at = get_month(int(str(specimen.payment["created_at"])))
+    payments, entries, events = (
+        make_partition_name(table, written_at) for table in ("payments", "ledger_entries", "outbox")
+    )
+    results = ", ".join(f"{name} = {value}" for name, value in completed.items())
     return (
         "\\set n random(1, 9000000000000000000)\n"
-        f"INSERT INTO payments ({', '.join(started)}) VALUES ({', '.join(started.values())});\n"
-        f"WITH completed AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in completed.items())}"
+        f"WITH kept AS (INSERT INTO payment_months (merchant_id, id, created_at) VALUES ({month}))"
+        f" INSERT INTO {payments} ({', '.join(started)}) VALUES ({', '.join(started.values())});\n"
+        f"WITH completed AS (UPDATE {payments} SET {results}"
         # Written so that no planner takes the index of attempts in flight for the way to one row.
         f" WHERE {key} AND state + 0 = 0 RETURNING id, completed_at),"
-        f" posted AS ({_render_insert('ledger_entries', line)} FROM completed)"
-        f" {_render_insert('outbox', event)} FROM completed;\n"
+        f" posted AS ({_render_insert(entries, line)} FROM completed)"
+        f" {_render_insert(events, event)} FROM completed;\n"
     )
 
 
@@ -151,6 +161,9 @@ async def _fill(address: str, specimen: Specimen, count: int, sign: Sign) -> Non
     connection = await asyncpg.connect(address)
     try:
         await connection.execute("SET synchronous_commit = off")
+        for table in COLUMNS:
+            async with connection.transaction():
+                await make_partitions(connection, table, [began_at, began_at + count])
         for first in range(0, count, FILL_STEP):
             rows = []
             for n in range(first, min(first + FILL_STEP, count)):
@@ -174,7 +187,8 @@ def render_fill(specimen: Specimen) -> tuple[str, ...]:
     event = _render_values(specimen.event, {"id": timed_id, "subject_id": "id", "created_at": "instant"})
     line = _render_values(specimen.line, {"id": timed_id, "payment_id": "id", "posted_at": "instant"})
     given = "unnest($1::text[], $2::text[], $3::int8[], $4::bytea[]) AS given(id, reference, instant, mac)"
-    inserts = (("payments", payment), ("outbox", event), ("ledger_entries", line))
+    month = {name: payment[name] for name in ("merchant_id", "id", "created_at")}
+    inserts = (("payments", payment), ("payment_months", month), ("outbox", event), ("ledger_entries", line))
     return tuple(f"{_render_insert(table, values)} FROM {given}" for table, values in inserts)
 
 

@@ -18,23 +18,28 @@ from tollgate.store.hot import COMPLETE, START, Row
 # The same columns and about the same bytes as a payment of the store's benchmark; ids are made on the server, because
 # pgbench has no text variables.
 PAYMENT_ID = "lpad(to_hex(:a::bigint), 16, '0') || lpad(to_hex(:b::bigint), 16, '0')"
+INSTANT = 1794750379364778
+"""Every payment has this time, in November 2026."""
+TIMED_ID = f"lpad(to_hex({INSTANT}), 16, '0') || id"
 PGBENCH_SCRIPT = rf"""
 \set a random(1, 9000000000000000000)
 \set b random(1, 9000000000000000000)
-INSERT INTO payments (merchant_id, id, channel_id, payment_type, state, amount, currency, brand, method, descriptor,
- short_id, ndc, created_at, deadline_at, merchant_transaction_id, card, echo, result_code, details, sealed_account)
+WITH kept AS (INSERT INTO payment_months (merchant_id, id, created_at)
+ VALUES (repeat('a', 32), {PAYMENT_ID}, {INSTANT}))
+INSERT INTO payments_2026_11 (merchant_id, id, channel_id, payment_type, state, amount, currency, brand, method,
+ descriptor, short_id, ndc, created_at, deadline_at, merchant_transaction_id, card, echo, result_code, details,
+ sealed_account)
  VALUES (repeat('a', 32), {PAYMENT_ID}, repeat('b', 32), 'DB', 0, 9200, 'EUR', 'VISA', 'card',
- '1234.5678.9012 demo shop', '1234.5678.9012', repeat('c', 32), 1794750379364778, 1794750379364778,
+ '1234.5678.9012 demo shop', '1234.5678.9012', repeat('c', 32), {INSTANT}, {INSTANT},
  'order-' || :a::bigint, repeat('x', 100), repeat('y', 400), '', '{{}}', decode(repeat('ab', 220), 'hex'));
-WITH completed AS (UPDATE payments SET state = 1, outcome = 'approved', result_code = '000.100.110',
- details = repeat('z', 80), completed_at = 1794750379364778, mac = decode(repeat('cd', 33), 'hex')
+WITH completed AS (UPDATE payments_2026_11 SET state = 1, outcome = 'approved', result_code = '000.100.110',
+ details = repeat('z', 80), completed_at = {INSTANT}, mac = decode(repeat('cd', 33), 'hex')
  WHERE merchant_id = repeat('a', 32) AND id = {PAYMENT_ID} AND state + 0 = 0 RETURNING merchant_id, id),
-posted AS (INSERT INTO ledger_entries
+posted AS (INSERT INTO ledger_entries_2026_11
  (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)
- SELECT merchant_id, repeat('0', 16) || id, id, repeat('b', 32), 'EUR', 'shopper', 'earned', 9200, 1794750379364778
- FROM completed)
-INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)
- SELECT merchant_id, repeat('0', 16) || id, id, 'payment.completed', 1794750379364778, '000.100.110' FROM completed;
+ SELECT merchant_id, {TIMED_ID}, id, repeat('b', 32), 'EUR', 'shopper', 'earned', 9200, {INSTANT} FROM completed)
+INSERT INTO outbox_2026_11 (merchant_id, id, subject_id, topic, created_at, result_code)
+ SELECT merchant_id, {TIMED_ID}, id, 'payment.completed', {INSTANT}, '000.100.110' FROM completed;
 """
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import uvloop
-from tools.bench.store_baseline import run_bare_loop, run_pgbench
+from tools.bench.store_baseline import INSTANT, run_bare_loop, run_pgbench
 
 from postgres import PostgresCluster
 from tollgate.payments.accounts import CardSummary
@@ -130,6 +130,7 @@ async def bench_postgres(cluster: PostgresCluster, callers: list[int], seconds: 
     db = await open_database(url)
     await measure(db, 16, 0.5)
     name = url.rpartition("/")[2]
+    await db.make_months(INSTANT)
     # Else pgbench would be measured with the plans of an empty table.
     cluster.run_sql("ANALYZE payments", name)
     for _ in range(rounds):

@@ -109,6 +109,7 @@ def make_idempotency_key(
             parts += (name, text)
     print_of_request = fingerprint("idempotency", parts, app.keyring)
     return IdempotencyKey(
+        merchant_id=channel.merchant_id,
         channel_id=channel.id,
         key=key,
         fingerprint=print_of_request,
@@ -123,6 +124,7 @@ async def find_earlier_answer(app: App, idempotency_key: IdempotencyKey | None) 
         return None
     stored = await idempotency.find_idempotency_record(
         app.database,
+        idempotency_key.merchant_id,
         idempotency_key.channel_id,
         idempotency_key.key,
         idempotency_key.created_at - LIMITS.idempotency_lifetime,

@@ -122,6 +122,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
 class IdempotencyKey(msgspec.Struct, frozen=True, kw_only=True):
     """An idempotency key, and the fingerprint of the one request that it belongs to."""
 
+    merchant_id: MerchantId
     channel_id: ChannelId
     key: str
     fingerprint: bytes

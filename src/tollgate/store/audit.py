@@ -23,8 +23,8 @@ from tollgate.store.events import Event
 from tollgate.store.hot import Row
 from tollgate.store.idempotency import IdempotencyRecord
 from tollgate.store.jobs import Job
-from tollgate.store.payments import CHAIN
 from tollgate.store.payments import PAYMENTS as PAYMENT_ROWS
+from tollgate.store.payments import select_chain
 from tollgate.store.reviews import REVIEWS as REVIEW_ROWS
 from tollgate.store.statements import Statement
 from tollgate.store.webhooks import WEBHOOKS as WEBHOOK_ROWS
@@ -188,7 +188,7 @@ PAYMENTS = AuditedTable(PAYMENT_ROWS.columns, _read_payment_row)
 ENTRIES = _audit_raw(schema.ledger, Entry)
 EVENTS = _audit_raw(schema.outbox, Event)
 JOBS = _audit_raw(schema.jobs, Job)
-IDEMPOTENCY_RECORDS = _audit_raw(schema.idempotency_keys, IdempotencyRecord, key=["channel_id", "key", "merchant_id"])
+IDEMPOTENCY_RECORDS = _audit_raw(schema.idempotency_keys, IdempotencyRecord, key=["merchant_id", "channel_id", "key"])
 AUTHENTICATIONS = _audit_decoded(authentications.AUTHENTICATIONS)
 INSTRUCTIONS = _audit_decoded(instructions.INSTRUCTIONS)
 REVIEWS = _audit_decoded(REVIEW_ROWS)
@@ -221,7 +221,16 @@ _FOLLOWERS = AuditedTable(
     PAYMENT_ROWS.columns, _read_payment_row, ["merchant_id", "chain_id", "position", "id"], ~_is_first
 )
 # One statement sees one moment, so a chain that is read by it agrees with itself while others write.
-_chain = Statement(CHAIN)
+# Nor does it rely on the months of payments, which may have been tampered with.
+_of_merchant = schema.payments.c.merchant_id == sa.bindparam("merchant_id")
+_chain = Statement(
+    select_chain(
+        *[
+            sa.and_(_of_merchant, column == sa.bindparam("first_id"))
+            for column in (schema.payments.c.id, schema.payments.c.chain_id)
+        ]
+    )
+)
 
 
 async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:

@@ -56,7 +56,7 @@ IDS_MAX = 200
 _IDS = [sa.bindparam(f"id_{place}", type_=TEXT) for place in range(IDS_MAX)]
 
 
-def is_among_ids(column: sa.Column[str]) -> sa.ColumnElement[bool]:
+def is_among_ids(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     return column.in_(_IDS)
 
 

@@ -5,12 +5,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 import asyncpg
 import sqlalchemy as sa
 
-from tollgate.store import copying, notices, postgres, postgres_faults, statements
+from tollgate.store import copying, hot, months, notices, partitions, postgres, postgres_faults, statements
 from tollgate.store.database import Unavailable
 
 _ROWS_MAX = 200
 _TIMEOUT_S = 600.0
 _LOCK_TIMEOUT = "30s"
+# Payments that a snapshot brings may be in other months than those that were there.
+_FORGET_MONTHS = "DELETE FROM payment_months"
+_KEEP_MONTHS = """INSERT INTO payment_months (merchant_id, id, created_at, chain_id)
+ SELECT merchant_id, id, created_at, chain_id FROM payments"""
 
 
 async def read_tables(
@@ -45,8 +49,12 @@ async def replace_tables(
                     )
                 async for name, rows in batches:
                     columns = [column.name for column in copying.get_table(name).columns]
+                    if name in partitions.COLUMNS:
+                        await _make_partitions(connection, name, columns, rows)
                     await connection.copy_records_to_table(name, records=rows, columns=columns, timeout=_TIMEOUT_S)
                     written += len(rows)
+                await connection.execute(_FORGET_MONTHS, timeout=_TIMEOUT_S)
+                await connection.execute(_KEEP_MONTHS, timeout=_TIMEOUT_S)
                 for write in (*copying.list_final_writes(), *notices.notice_writes(statements.Dialect.POSTGRESQL)):
                     compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
                     await connection.execute(compiled.text, *compiled.bind(write.params), timeout=_TIMEOUT_S)
@@ -60,6 +68,15 @@ async def replace_tables(
     except postgres_faults.FAULTS as fault:
         raise Unavailable(f"the tables could not be replaced ({type(fault).__name__})") from None
     return written
+
+
+async def _make_partitions(
+    connection: asyncpg.Connection, table: str, columns: Sequence[str], rows: Sequence[hot.Row]
+) -> None:
+    """Makes the partitions of some rows in the transaction, which keeps everybody else from making them."""
+    key_at = columns.index(partitions.COLUMNS[table])
+    instants = [partitions.read_time(table, row[key_at]) for row in rows]
+    await partitions.make_partitions(connection, table, {months.get_month(at): at for at in instants}.values())
 
 
 async def _lock(connection: asyncpg.Connection, tables: Sequence[sa.Table]) -> asyncpg.transaction.Transaction:

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from tollgate.store.hot import Answer, HotWrite, Row
 from tollgate.store.schema import settings
 from tollgate.store.statements import Dialect, HotRead, Statement, Write
+from tollgate.values import Instant
 
 
 class StoreFault(Exception):
@@ -91,6 +92,10 @@ class Database(Protocol):
 
     def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
         """Writes a row by group commit. It answers when the row is durable; false where its guard refused it."""
+        ...
+
+    async def make_months(self, now: Instant) -> int:
+        """Makes what is missing for the rows of this month and the next ones, and returns how much that was."""
         ...
 
     async def find_trouble(self) -> str | None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import Insert, insert
 
 from tollgate.payments.webhooks import Delivery, DeliveryAttempt, DeliveryState, Webhook, WebhookState
-from tollgate.store import hot
+from tollgate.store import hot_attempts
 from tollgate.store.codec import LIMIT, ONE, ZERO, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
 from tollgate.store.schema import (
@@ -241,8 +241,8 @@ _oldest_announcement = Statement(
 )
 
 
-_encode_ended = DELIVERIES.make_row_encoder(hot.DELIVERY_MEMBERS)
-_encode_attempt = ATTEMPTS.make_row_encoder(("id", *hot.ATTEMPT_MEMBERS))
+_encode_ended = DELIVERIES.make_row_encoder(hot_attempts.DELIVERY_MEMBERS)
+_encode_attempt = ATTEMPTS.make_row_encoder(("id", *hot_attempts.ATTEMPT_MEMBERS))
 
 
 def end_attempt(db: Database, ended: Delivery, attempt: DeliveryAttempt) -> Awaitable[bool]:
@@ -250,7 +250,9 @@ def end_attempt(db: Database, ended: Delivery, attempt: DeliveryAttempt) -> Awai
 
     ended: the delivery as it is to be, with the lease under which it was attempted.
     """
-    return db.submit(hot.END_ATTEMPT, (*_encode_ended(ended), *_encode_attempt(attempt)), label="delivery ended")
+    return db.submit(
+        hot_attempts.END_ATTEMPT, (*_encode_ended(ended), *_encode_attempt(attempt)), label="delivery ended"
+    )
 
 
 def end_delivery_writes(delivery: Delivery, ended: Delivery) -> list[Write]:

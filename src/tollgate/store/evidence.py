@@ -13,6 +13,7 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Listed, Place
 from tollgate.store import database, retention, statements
 from tollgate.store.codec import LIMIT, Codec, bind, is_among_ids, spread_ids
+from tollgate.store.payment_months import OnPostgres
 from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import DISPUTE, WHOLE, evidence, payments
 from tollgate.values import Instant, MerchantId, PaymentId
@@ -60,6 +61,7 @@ def _make_disputes(channels: int) -> statements.Statement:
             sa.text(f"payments.{DISPUTE}"),
             sa.tuple_(payments.c.created_at, payments.c.id)
             < sa.tuple_(sa.bindparam("before_at", type_=WHOLE), sa.bindparam("before_id")),
+            OnPostgres(payments.c.created_at <= sa.bindparam("before_at", type_=WHOLE)),
         )
         .order_by(payments.c.created_at.desc(), payments.c.id.desc())
         .limit(LIMIT)

@@ -1,9 +1,7 @@
 """The frequent writes, each described once: for a batch of PostgreSQL, for one row, and for a unit.
 
-They are the start and the completion of a payment, and the end of an attempt to deliver an event; those of a follow-up
-are in `hot_follow_ups`.
-
-What a row means is decided by the module of its table; how batches are gathered and sent, by the drivers.
+They are the start and the completion of a payment. Those of a follow-up are in `hot_follow_ups`, and the end of an
+attempt to deliver an event in `hot_attempts`. How batches are gathered and sent is decided by the drivers.
 """
 
 import re
@@ -15,14 +13,15 @@ from typing import Any, Generic, TypeVar
 import sqlalchemy as sa
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.store.payment_months import read_for
 from tollgate.store.schema import (
+    PARTITIONED,
     announcements,
-    deliveries,
-    delivery_attempts,
     idempotency_keys,
     jobs,
     ledger,
     outbox,
+    payment_months,
     payments,
 )
 from tollgate.store.statements import Dialect, Statement, Write
@@ -40,6 +39,8 @@ Columns = tuple[tuple[str, str], ...]
 class BatchText:
     """One PostgreSQL statement for any number of rows, and a shorter one for exactly one row.
 
+    `@payments` stands for the partition that the rows are written to, and so on for the other tables that have some.
+
     A guarded text returns the place (from 1) of each row that it accepted, with the answer to it; any other accepts all
     or fails.
     """
@@ -51,15 +52,24 @@ class BatchText:
     is_guarded: bool
 
 
+def make_statement(text: str, on_postgres: str = "") -> Statement:
+    """Makes a statement that writes, with the conditions by which PostgreSQL finds the month of a payment."""
+    ours, theirs = read_for(Dialect.SQLITE, text), read_for(Dialect.POSTGRESQL, on_postgres or text)
+    return Statement(sa.text(ours), on_postgres=sa.text(theirs), is_write=True)
+
+
 class Part:
     """A statement about one row, whose parameters are members of the row, and the same about all rows of a batch."""
 
-    def __init__(self, text: str, batch: str = "", *, needs: str | None = None, is_guard: bool = False) -> None:
+    def __init__(
+        self, text: str, batch: str = "", *, on_postgres: str = "", needs: str | None = None, is_guard: bool = False
+    ) -> None:
         """Leaves out a part that needs a member which is None, and refuses a row in which a guard changes nothing.
 
-        Guards are the first parts. Without a `batch`, the batch does it in a way of its own.
+        Guards are the first parts. Without a `batch`, the batch does it in a way of its own. PostgreSQL may need a text
+        of its own for a row.
         """
-        self.statement, self.batch = Statement(sa.text(text), is_write=True), batch
+        self.statement, self.batch = make_statement(text, on_postgres), batch
         self.needs, self.is_guard = needs, is_guard
 
 
@@ -79,6 +89,10 @@ class HotWrite(Generic[Answer]):
     """Finds the answer where exactly this row is durable; asked when a connection was lost before the answer came."""
     apart: tuple[str, ...] = ()
     """The members that no two rows of a batch share, because one statement changes a row of a table only once."""
+    times: tuple[tuple[str, str], ...] = ()
+    """The tables in whose partitions it writes, each with the member that says in which; an id begins with its time."""
+    moved: tuple[str, ...] = ()
+    """The members that are ids of other payments which it changes; all of them are `@moved` in its texts."""
 
     def make_params(self, row: Row) -> dict[str, Any]:
         return dict(zip((name for name, _ in self.columns), row, strict=True))
@@ -108,16 +122,26 @@ def make_values(*same: str, **others: str) -> dict[str, str]:
 
 
 def render_insert(table: sa.Table, values: Mapping[str, str], rows: str = "") -> str:
-    """Inserts one row of parameters, or all rows of that name."""
+    """Inserts one row of parameters, or all rows of that name, which are in one partition."""
     names, texts = ", ".join(values), ", ".join(values.values())
     source = f"SELECT {read_from(rows, texts)} FROM {rows}" if rows else f"VALUES ({texts})"
-    return f"INSERT INTO {table.name} ({names}) {source}"
+    place = f"@{table.name}" if rows and table in PARTITIONED else table.name
+    return f"INSERT INTO {place} ({names}) {source}"
 
 
 def make_text(
-    columns: Columns, queries: Sequence[str], last: str, *, is_guarded: bool, apart: Sequence[str] = ()
+    columns: Columns,
+    queries: Sequence[str],
+    last: str,
+    *,
+    is_guarded: bool,
+    apart: Sequence[str] = (),
+    wrap: str = "{}",
 ) -> BatchText:
-    """The queries and the last one read `given`: the rows of arrays, or the single one. `n` is the place of a row."""
+    """The queries and the last one read `given`: the rows of arrays, or the single one. `n` is the place of a row.
+
+    wrap: what is put around the rows.
+    """
     names = ", ".join(name for name, _ in columns)
     arrays = ", ".join(f"${place}::{kind}[]" for place, (_, kind) in enumerate(columns, 1))
     values = ", ".join(f"${place}::{kind} AS {name}" for place, (name, kind) in enumerate(columns, 1))
@@ -125,7 +149,7 @@ def make_text(
     if apart:
         key = ", ".join(apart)
         many = f"SELECT DISTINCT ON ({key}) * FROM ({many}) AS sent ORDER BY {key}, n"
-    many, one = (f"WITH {', '.join([f'given AS ({given})', *queries])} {last}" for given in (many, one))
+    many, one = (f"WITH {', '.join([f'given AS ({wrap.format(given)})', *queries])} {last}" for given in (many, one))
     return BatchText(len(columns), many, one, is_guarded)
 
 
@@ -174,7 +198,7 @@ _key_values = make_values(
     "channel_id", "merchant_id", "fingerprint", key="idempotency_key", payment_id="id", created_at="key_created_at"
 )
 # A key past its lifetime counts as absent, so the next request may take it over.
-_TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
+_TAKE_OVER = f"""ON CONFLICT (merchant_id, channel_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
  payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
  WHERE idempotency_keys.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
 TAKE_KEY = Part(
@@ -183,11 +207,21 @@ TAKE_KEY = Part(
     needs="idempotency_key",
     is_guard=True,
 )
-_insert_payment = Part(render_insert(payments, _payment_values), render_insert(payments, _payment_values, "given"))
+_month_values = make_values("merchant_id", "id", "created_at")
+
+
+def insert_payment(values: Mapping[str, str], month: Mapping[str, str], batch: str = "") -> Part:
+    """Inserts a payment, on PostgreSQL with the row that says where it is."""
+    text = render_insert(payments, values)
+    return Part(text, batch, on_postgres=f"WITH kept AS ({render_insert(payment_months, month)}) {text}")
+
+
+_insert_payment = insert_payment(_payment_values, _month_values, render_insert(payments, _payment_values, "given"))
+_insert_month = render_insert(payment_months, _month_values, "given")
 # Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in a batch is no
 # error that would send the whole batch down the slow path.
-FIRST_KEYS = """SELECT DISTINCT ON (channel_id, idempotency_key) * FROM {} WHERE idempotency_key IS NOT NULL
- ORDER BY channel_id, idempotency_key, n"""
+FIRST_KEYS = """SELECT DISTINCT ON (merchant_id, channel_id, idempotency_key) * FROM {}
+ WHERE idempotency_key IS NOT NULL ORDER BY merchant_id, channel_id, idempotency_key, n"""
 _start_parts = (TAKE_KEY, _insert_payment)
 _key_at = len(START_MEMBERS) + _BESIDE.index("idempotency_key")
 
@@ -197,6 +231,7 @@ def make_started_search(answer: sa.ColumnElement[Any]) -> Statement:
         sa.select(answer).where(
             payments.c.merchant_id == sa.bindparam("merchant_id"),
             payments.c.id == sa.bindparam("id"),
+            payments.c.created_at == sa.bindparam("created_at"),
             # A payment that is named before it is made may be another process's: only the trace tells them apart.
             payments.c.ndc == sa.bindparam("ndc"),
         )
@@ -208,14 +243,17 @@ START: HotWrite[bool] = HotWrite(
     columns=START_COLUMNS,
     parts=_start_parts,
     texts=(
-        make_text(_lean_start, [], _insert_payment.batch, is_guarded=False),
+        make_text(_lean_start, [f"kept AS ({_insert_month})"], _insert_payment.batch, is_guarded=False),
         make_text(
             START_COLUMNS,
             [
                 f"first AS ({FIRST_KEYS.format('given')})",
                 f"taken AS ({TAKE_KEY.batch})",
-                f"started AS ({_insert_payment.batch} WHERE idempotency_key IS NULL"
-                " OR id = ANY (ARRAY(SELECT payment_id FROM taken)) RETURNING id)",
+                *[
+                    f"{name} AS ({insert} WHERE idempotency_key IS NULL"
+                    " OR id = ANY (ARRAY(SELECT payment_id FROM taken)) RETURNING id)"
+                    for name, insert in (("kept", _insert_month), ("started", _insert_payment.batch))
+                ],
             ],
             "SELECT n, true FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))",
             is_guarded=True,
@@ -224,12 +262,13 @@ START: HotWrite[bool] = HotWrite(
     choose_text=lambda row: int(row[_key_at] is not None),
     write_row=make_row_writer(START_COLUMNS, _start_parts),
     is_written=make_started_search(sa.true()),
+    times=(("payments", "created_at"),),
 )
 
 # ---- complete: the result, its event, its ledger entry, its recovery task, the answer for its key ----
 
 RESULT = ("state", "outcome", "result_code", "details", "completed_at", "mac")
-COMPLETION_MEMBERS = ("merchant_id", "id", *RESULT, "channel_id", "currency", "amount")
+COMPLETION_MEMBERS = ("merchant_id", "id", "created_at", *RESULT, "channel_id", "currency", "amount")
 """The columns of a completed attempt that are members of a payment; the row goes on with what is written elsewhere."""
 
 _lean_completion = type_columns(
@@ -249,7 +288,8 @@ COMPLETION_COLUMNS: Columns = (
 _set_result = f"UPDATE payments SET {', '.join(f'{name} = :{name}' for name in RESULT)}, events = payments.events + 1"
 # Spelled so that no planner takes the index of attempts in flight for it: that index is full of entries that are dead
 # until the next vacuum, and scanning it instead of using the primary key was seen to cost a factor of ten.
-_is_expected = "payments.merchant_id = :merchant_id AND payments.id = :id AND payments.state + 0 = :expected"
+_is_it = "payments.merchant_id = :merchant_id AND payments.id = :id AND payments.created_at = :created_at"
+_is_expected = f"{_is_it} AND payments.state + 0 = :expected"
 # A key replays the first answer, also where the payment waited for its shopper and was completed again.
 _set_answer = "UPDATE idempotency_keys SET status = :status, body = :body FROM"
 _is_its_key = """idempotency_keys.channel_id = completed.channel_id AND idempotency_keys.key = completed.idempotency_key
@@ -267,7 +307,7 @@ SET_RESULT = Part(
     # Two rows for one payment in a batch: the update takes one of them and returns its place, so the other is refused.
     read_from(
         "given",
-        f"{_set_result} FROM given WHERE {_is_expected}"
+        f"{_set_result.replace('payments', '@payments AS payments', 1)} FROM given WHERE {_is_expected}"
         " RETURNING given.*, payments.idempotency_key, payments.events AS sequence",
     ),
     is_guard=True,
@@ -276,7 +316,7 @@ _event_values = make_values(
     "merchant_id", "topic", "result_code", id="event_id", subject_id="id", created_at="completed_at"
 )
 # The first part has counted the event already.
-_COUNTED = "(SELECT payments.events FROM payments WHERE payments.merchant_id = :merchant_id AND payments.id = :id)"
+_COUNTED = f"(SELECT payments.events FROM payments WHERE {_is_it})"
 _entry_values = make_values(
     *("merchant_id", "channel_id", "currency", "source", "target", "amount"),
     id="event_id",
@@ -305,8 +345,7 @@ _rich_parts = (
     *_announced_parts,
     insert_completed(jobs, _job_values | {"leased_until": "0", "tries": "0", "body": "'{}'"}, "job_id"),
     Part(
-        f"{_set_answer} payments AS completed"
-        f" WHERE completed.merchant_id = :merchant_id AND completed.id = :id AND {_is_its_key}",
+        f"{_set_answer} payments AS completed WHERE {_is_it.replace('payments.', 'completed.')} AND {_is_its_key}",
         read_from("completed", f"{_set_answer} completed WHERE {_is_its_key} AND :status IS NOT NULL"),
         needs="status",
     ),
@@ -331,11 +370,16 @@ def choose_completion(row: Row) -> int:
     return int(row[_payload_at] is not None)
 
 
-def make_completion(columns: Columns, parts: Sequence[Part], *queries: str, apart: Sequence[str] = ()) -> BatchText:
+def make_completion(
+    columns: Columns, parts: Sequence[Part], *queries: str, apart: Sequence[str] = (), wrap: str = "{}"
+) -> BatchText:
     """queries: the last of them is `completed`, which the parts read."""
     named = [f"part_{number} AS ({part.batch})" for number, part in enumerate(parts)]
-    return make_text(columns, [*queries, *named], "SELECT n, true FROM completed", is_guarded=True, apart=apart)
+    last = "SELECT n, true FROM completed"
+    return make_text(columns, [*queries, *named], last, is_guarded=True, apart=apart, wrap=wrap)
 
+
+COMPLETION_TIMES = (("payments", "created_at"), ("outbox", "event_id"), ("ledger_entries", "event_id"))
 
 # The event shares the commit and is never changed, while the payment may have moved on since.
 find_completed = Statement(
@@ -352,48 +396,5 @@ COMPLETE: HotWrite[bool] = HotWrite(
     choose_text=choose_completion,
     write_row=make_row_writer(COMPLETION_COLUMNS, _completion_parts),
     is_written=find_completed,
+    times=COMPLETION_TIMES,
 )
-
-# ---- end of an attempt: its record, and what it means for the delivery ----
-
-DELIVERY_KEY = ("merchant_id", "webhook_id", "subject_id", "event_id")
-DELIVERY_MEMBERS = (*DELIVERY_KEY, "lease_owner", "state", "due_at", "tries", "status")
-ATTEMPT_MEMBERS = ("attempted_at", "latency_ms", "request_headers", "answer", "failure", "is_replay")
-"""The columns of both that are members of them; between them stands the id of the attempt."""
-_attempt_columns = type_columns(
-    {name: deliveries.c[name] for name in DELIVERY_MEMBERS}
-    | {"attempt_id": delivery_attempts.c.id}
-    | {name: delivery_attempts.c[name] for name in ATTEMPT_MEMBERS}
-)
-_attempt_values = make_values("merchant_id", "webhook_id", "event_id", "status", *ATTEMPT_MEMBERS, id="attempt_id")
-_end_delivery = (
-    "UPDATE deliveries SET state = :state, due_at = :due_at, tries = :tries, status = :status, lease_owner = NULL"
-)
-# Another worker may have taken the delivery over; then what this one says no longer counts.
-_is_held = " AND ".join(
-    (*(f"deliveries.{name} = :{name}" for name in (*DELIVERY_KEY, "lease_owner")), "deliveries.state + 0 = 0")
-)
-_attempt_parts = (
-    Part(render_insert(delivery_attempts, _attempt_values), render_insert(delivery_attempts, _attempt_values, "given")),
-    Part(f"{_end_delivery} WHERE {_is_held}", read_from("given", f"{_end_delivery} FROM given WHERE {_is_held}")),
-)
-_attempt_text = make_text(
-    _attempt_columns, [f"recorded AS ({_attempt_parts[0].batch})"], _attempt_parts[1].batch, is_guarded=False
-)
-
-END_ATTEMPT: HotWrite[bool] = HotWrite(
-    name="attempt",
-    columns=_attempt_columns,
-    parts=_attempt_parts,
-    texts=(_attempt_text,),
-    choose_text=lambda _: 0,
-    write_row=make_row_writer(_attempt_columns, _attempt_parts),
-    is_written=Statement(
-        sa.select(sa.true()).where(
-            delivery_attempts.c.merchant_id == sa.bindparam("merchant_id"),
-            delivery_attempts.c.id == sa.bindparam("attempt_id"),
-        )
-    ),
-)
-
-HOT_WRITES = (START, COMPLETE, END_ATTEMPT)

@@ -6,13 +6,13 @@ moves, and under which conditions, is decided in `payments`.
 
 from operator import itemgetter
 
-import sqlalchemy as sa
-
 from tollgate.payments.reviews import ReviewState
 from tollgate.store import hot
 from tollgate.store.hot import Columns, HotWrite, Part, Row, Run, read_from
-from tollgate.store.schema import idempotency_keys, ledger, payments
-from tollgate.store.statements import Dialect, Statement
+from tollgate.store.hot_attempts import END_ATTEMPT
+from tollgate.store.payment_months import render_month_mark
+from tollgate.store.schema import idempotency_keys, ledger, payment_months, payments
+from tollgate.store.statements import Dialect
 
 NAMED_SUMS = ("added", "drawn", "reserved", "disputed", "counted", "closed")
 CHAIN_SUMS = ("chain_length", "chain_net")
@@ -29,13 +29,14 @@ _CHAIN_FITS = """payments.chain_net + :chain_net >= :net_min
 
 def _render_change(payment_id: str, sums: tuple[str, ...], *conditions: str) -> str:
     added = ", ".join(f"{name} = payments.{name} + :{name}" for name in sums)
-    found = (f"payments.merchant_id = :merchant_id AND payments.id = :{payment_id}", *conditions)
+    found = (
+        f"payments.merchant_id = :merchant_id AND payments.id = :{payment_id}{render_month_mark(payment_id)}",
+        *conditions,
+    )
     return f"UPDATE payments SET {added} WHERE {' AND '.join(found)}"
 
 
-CHANGE_BALANCE = Statement(
-    sa.text(_render_change("changed_id", (*NAMED_SUMS, *CHAIN_SUMS), _NAMED_FITS, _CHAIN_FITS)), is_write=True
-)
+CHANGE_BALANCE = hot.make_statement(_render_change("changed_id", (*NAMED_SUMS, *CHAIN_SUMS), _NAMED_FITS, _CHAIN_FITS))
 """Adds to all sums of one payment where it fits, for what moves more than two payments."""
 
 
@@ -48,9 +49,22 @@ def _render_changes(rows: str) -> str:
     ]
     return read_from(
         rows,
-        f"UPDATE payments SET {', '.join(changes)} FROM {rows} WHERE payments.merchant_id = :merchant_id"
-        " AND payments.id = ANY (ARRAY[:named_id, :first_id])",
+        f"UPDATE @moved AS payments SET {', '.join(changes)} FROM {rows} WHERE {_IS_MOVED}",
     )
+
+
+_IS_MOVED = (
+    "payments.merchant_id = :merchant_id AND payments.id = ANY (ARRAY[:named_id, :first_id])/*@moved: AND"
+    " payments.created_at = ANY (ARRAY[:named_at, :first_at])*/"
+)
+# Where the partition of the payments is not known before, the statement asks for it.
+_GIVEN = "SELECT asked.*/*@moved:{}*/ FROM ({{}}) AS asked".format(
+    "".join(
+        f", (SELECT created_at FROM payment_months WHERE merchant_id = asked.merchant_id AND id = asked.{name}_id)"
+        f" AS {name}_at"
+        for name in ("named", "first")
+    )
+)
 
 
 _changed_columns = hot.type_columns(
@@ -58,6 +72,7 @@ _changed_columns = hot.type_columns(
     | {name: payments.c[name] for name in (*NAMED_SUMS, *CHAIN_SUMS)}
 )
 _APART = ("merchant_id", "chain_id")
+_MOVED = ("named_id", "first_id")
 
 # ---- start: the reservation, the attempt with its number in the chain, and its idempotency key ----
 
@@ -82,8 +97,12 @@ _reserve_parts = (
     hot.TAKE_KEY,
 )
 # Changing the balance of the first payment has numbered the follow-up before.
-_NUMBER = "(SELECT chain_length FROM payments WHERE merchant_id = :merchant_id AND id = :chain_id)"
-_insert_numbered = Part(hot.render_insert(payments, _started_values | {"position": _NUMBER}))
+_NUMBER = (
+    "(SELECT payments.chain_length FROM payments"
+    f" WHERE payments.merchant_id = :merchant_id AND payments.id = :chain_id{render_month_mark('chain_id')})"
+)
+_month_values = hot.make_values("merchant_id", "id", "created_at", "chain_id")
+_insert_numbered = hot.insert_payment(_started_values | {"position": _NUMBER}, _month_values)
 _reserve = hot.make_row_writer(START_COLUMNS, _reserve_parts)
 _insertion = _insert_numbered.statement.compiled_for(Dialect.SQLITE)
 _pick_inserted = itemgetter(*([name for name, _ in START_COLUMNS].index(name) for name in _insertion.names))
@@ -111,8 +130,7 @@ def _make_start(columns: Columns, taking: list[str], accepted: str) -> hot.Batch
     return hot.make_text(
         columns,
         [
-            f"locked AS (SELECT given.n, {sums} FROM given JOIN payments ON payments.merchant_id = given.merchant_id"
-            " AND payments.id = ANY (ARRAY[given.named_id, given.first_id])"
+            f"locked AS (SELECT given.n, {sums} FROM given JOIN @moved AS payments ON {read_from('given', _IS_MOVED)}"
             " ORDER BY given.merchant_id, given.chain_id, payments.id = given.first_id FOR NO KEY UPDATE OF payments)",
             "fitting AS (SELECT given.* FROM given JOIN locked AS head ON head.n = given.n AND head.id = given.first_id"
             " LEFT JOIN locked AS named ON named.n = given.n AND named.id = given.named_id"
@@ -120,12 +138,19 @@ def _make_start(columns: Columns, taking: list[str], accepted: str) -> hot.Batch
             *taking,
             f"accepted AS (SELECT * FROM fitting{accepted})",
             f"numbered AS ({_render_changes('accepted')} RETURNING accepted.n, payments.id, payments.chain_length)",
-            f"started AS ({hot.render_insert(payments, values, 'accepted')}"
-            " JOIN numbered ON numbered.n = accepted.n AND numbered.id = accepted.first_id RETURNING id, position)",
+            *[
+                f"{name} AS ({insert} JOIN numbered ON numbered.n = accepted.n AND numbered.id = accepted.first_id"
+                f" RETURNING {returned})"
+                for name, insert, returned in (
+                    ("kept", hot.render_insert(payment_months, _month_values, "accepted"), "id"),
+                    ("started", hot.render_insert(payments, values, "accepted"), "id, position"),
+                )
+            ],
         ],
         "SELECT given.n, started.position FROM given JOIN started ON started.id = given.id",
         is_guarded=True,
         apart=_APART,
+        wrap=_GIVEN,
     )
 
 
@@ -147,6 +172,8 @@ START_FOLLOW_UP: HotWrite[int] = HotWrite(
     write_row=_start_row,
     is_written=hot.make_started_search(payments.c.position),
     apart=_APART,
+    times=hot.START.times,
+    moved=_MOVED,
 )
 """The answer is the number within the chain. Most follow-ups have no key."""
 
@@ -195,11 +222,13 @@ COMPLETE_FOLLOW_UP: HotWrite[bool] = HotWrite(
     name="follow_up_complete",
     columns=COMPLETION_COLUMNS,
     parts=_completion_parts,
-    texts=tuple(hot.make_completion(*each, *_completing, apart=_APART) for each in _levels),
+    texts=tuple(hot.make_completion(*each, *_completing, apart=_APART, wrap=_GIVEN) for each in _levels),
     choose_text=hot.choose_completion,
     write_row=hot.make_row_writer(COMPLETION_COLUMNS, _completion_parts),
     is_written=hot.find_completed,
     apart=_APART,
+    times=hot.COMPLETION_TIMES,
+    moved=_MOVED,
 )
 
-FOLLOW_UP_WRITES = (START_FOLLOW_UP, COMPLETE_FOLLOW_UP)
+HOT_WRITES = (hot.START, hot.COMPLETE, START_FOLLOW_UP, COMPLETE_FOLLOW_UP, END_ATTEMPT)

@@ -40,10 +40,11 @@ class IdempotencyRecord(msgspec.Struct, frozen=True):
     body: bytes | None
 
 
-KEYS = Codec(idempotency_keys, IdempotencyRecord, key=("channel_id", "key", "merchant_id"))
+KEYS = Codec(idempotency_keys, IdempotencyRecord, key=("merchant_id", "channel_id", "key"))
 
 _find = Statement(
     KEYS.select(
+        idempotency_keys.c.merchant_id == sa.bindparam("merchant_id"),
         idempotency_keys.c.channel_id == sa.bindparam("channel_id"),
         idempotency_keys.c.key == sa.bindparam("key"),
         idempotency_keys.c.created_at >= sa.bindparam("cutoff"),
@@ -57,9 +58,11 @@ _is_key_of_payment = sa.and_(
     idempotency_keys.c.payment_id == payments.c.id,
 )
 _find_of_payment = Statement(
-    KEYS.select(payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id")).select_from(
-        payments.join(idempotency_keys, _is_key_of_payment)
-    )
+    KEYS.select(
+        payments.c.merchant_id == sa.bindparam("merchant_id"),
+        payments.c.id == sa.bindparam("id"),
+        payments.c.created_at == sa.bindparam("created_at"),
+    ).select_from(payments.join(idempotency_keys, _is_key_of_payment))
 )
 _answer = KEYS.update(new=["status", "body"])
 
@@ -70,14 +73,14 @@ def answered_idempotency_writes(
     idempotency_key: IdempotencyKey, merchant_id: MerchantId, answer: Answer
 ) -> list[Write]:
     """Takes the key and keeps the answer with it, for what is done in one unit and makes no payment."""
-    key = (idempotency_key.channel_id, idempotency_key.key, merchant_id)
+    key = (merchant_id, idempotency_key.channel_id, idempotency_key.key)
     kept = _answer.by_key(*key, new_status=answer.status, new_body=answer.body)
     return [_take(idempotency_key, merchant_id, NO_PAYMENT), *kept]
 
 
 def replace_answer_writes(record: IdempotencyRecord, answer: Answer) -> list[Write]:
     """Stores another answer for a key that is taken already."""
-    key = (record.channel_id, record.key, record.merchant_id)
+    key = (record.merchant_id, record.channel_id, record.key)
     return _answer.by_key(*key, rows=None, new_status=answer.status, new_body=answer.body)
 
 
@@ -96,7 +99,7 @@ def pin_writes(idempotency_key: IdempotencyKey | None, merchant_id: MerchantId) 
 
 
 async def find_pinned_channel(db: Database, merchant_id: MerchantId, key: str, cutoff: Instant) -> str | None:
-    record = await find_idempotency_record(db, ChannelId(merchant_id), key, cutoff)
+    record = await find_idempotency_record(db, merchant_id, ChannelId(merchant_id), key, cutoff)
     return None if record is None else record.fingerprint.decode("latin-1")
 
 
@@ -113,12 +116,14 @@ def _take(idempotency_key: IdempotencyKey, merchant_id: MerchantId, payment_id: 
 
 
 async def find_idempotency_record(
-    db: Database, channel_id: ChannelId, key: str, cutoff: Instant
+    db: Database, merchant_id: MerchantId, channel_id: ChannelId, key: str, cutoff: Instant
 ) -> IdempotencyRecord | None:
     """Finds the record of a key; one made before the cutoff has outlived its lifetime and counts as absent."""
-    return await KEYS.fetch_one(db, _find, {"channel_id": channel_id, "key": key, "cutoff": cutoff})
+    params = {"merchant_id": merchant_id, "channel_id": channel_id, "key": key, "cutoff": cutoff}
+    return await KEYS.fetch_one(db, _find, params)
 
 
 async def find_idempotency_record_of(db: Database, payment: Payment) -> IdempotencyRecord | None:
     """Finds the key with which a payment was started; None if it had none, or another request has the key now."""
-    return await KEYS.fetch_one(db, _find_of_payment, {"merchant_id": payment.merchant_id, "id": payment.id})
+    params = {"merchant_id": payment.merchant_id, "id": payment.id, "created_at": payment.created_at}
+    return await KEYS.fetch_one(db, _find_of_payment, params)

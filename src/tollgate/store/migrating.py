@@ -29,6 +29,7 @@ REVISIONS = {
     "0013": Kind.WHOLE,
     "0014": Kind.WHOLE,
     "0015": Kind.WHOLE,
+    "0016": Kind.WHOLE,
 }
 """Every revision, the oldest first; tests keep the rows in step with the folder."""
 

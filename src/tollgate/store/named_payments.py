@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from tollgate.payments.payment import Payment
 from tollgate.store.database import Database
+from tollgate.store.payment_months import is_payment
 from tollgate.store.payments import PAYMENTS, read_payment
 from tollgate.store.schema import payments
 from tollgate.store.statements import HotRead, Statement
@@ -18,14 +19,18 @@ _WITH_FIRST = HotRead(
     name="with_first",
     one=Statement(
         sa.union_all(
-            PAYMENTS.select(*PAYMENTS.is_it), PAYMENTS.select(PAYMENTS.is_it[0], payments.c.id == _first_of_it)
+            PAYMENTS.select(*PAYMENTS.is_it),
+            PAYMENTS.select(is_payment(payments, sa.bindparam("of_merchant_id"), _first_of_it)),
         ),
         is_quick=True,
     ),
     many=f"""SELECT given.n, {_columns} FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given(merchant_id, id, n)
- JOIN payments AS named ON named.merchant_id = given.merchant_id AND named.id = given.id
- JOIN payments ON payments.merchant_id = given.merchant_id
- AND payments.id = ANY (ARRAY[named.id, named.chain_id])""",
+ JOIN payment_months AS named ON named.merchant_id = given.merchant_id AND named.id = given.id
+ JOIN payment_months AS months ON months.merchant_id = given.merchant_id
+ AND months.id = ANY (ARRAY[named.id, named.chain_id])
+ JOIN payments ON payments.merchant_id = months.merchant_id AND payments.id = months.id
+ AND payments.created_at = months.created_at""",
+    key_at=(PAYMENTS.at["merchant_id"], PAYMENTS.at["id"], PAYMENTS.at["created_at"]),
 )
 
 

@@ -17,11 +17,12 @@ from tollgate.payments.reviews import closes_review
 from tollgate.store import hot, hot_follow_ups
 from tollgate.store.balances import balance_change_writes, encode_bounds, encode_sums, sort_changes
 from tollgate.store.checkouts import end_attempt_writes
-from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, is_among_ids, spread_ids
+from tollgate.store.codec import ONE, UNREADABLE, ZERO, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.database import Damaged, Database, Unavailable, Unconfirmed, Unreadable
 from tollgate.store.events import Event
 from tollgate.store.idempotency import Answer
 from tollgate.store.jobs import Job, ensure_job_writes
+from tollgate.store.payment_months import are_payments, is_in_month_of, is_payment
 from tollgate.store.registrations import end_payment_writes
 from tollgate.store.reviews import close_review_writes, insert_review_writes
 from tollgate.store.schema import STARTED, ledger, payments
@@ -31,6 +32,7 @@ from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
 _log = logging.getLogger("tollgate.store")
 
 PAYMENTS = Codec(payments, Payment)
+PAYMENTS.is_it.append(is_in_month_of(payments, bind("of", payments.c.merchant_id), bind("of", payments.c.id)))
 ENTRIES = Codec(ledger, Entry)
 
 # ---- starting ----
@@ -278,20 +280,21 @@ def _get_completed_at(payment: Payment) -> Instant:
 
 # ---- reading ----
 
-CHAIN = sa.union_all(
-    *(
-        PAYMENTS.select(payments.c.merchant_id == sa.bindparam("merchant_id"), column == sa.bindparam("first_id"))
-        for column in (payments.c.id, payments.c.chain_id)
-    )
-).order_by("position", "id")
-"""Each part by its own index: with OR, SQLite reads all payments of the merchant."""
-_chain = Statement(CHAIN.limit(sa.bindparam("limit")))
+_of_merchant: sa.BindParameter[str] = sa.bindparam("merchant_id")
+_first_id: sa.BindParameter[str] = sa.bindparam("first_id")
+_follows_it = are_payments(payments, _of_merchant, "chain_id", lambda column: column == _first_id)
+
+
+def select_chain(first: sa.ColumnElement[bool], others: sa.ColumnElement[bool]) -> sa.CompoundSelect[Any]:
+    """Selects each part by its own index: with OR, SQLite reads all payments of the merchant."""
+    return sa.union_all(PAYMENTS.select(first), PAYMENTS.select(others)).order_by("position", "id")
+
+
+_chain = Statement(
+    select_chain(is_payment(payments, _of_merchant, _first_id), _follows_it).limit(sa.bindparam("limit"))
+)
 _by_idempotency_key = Statement(
-    PAYMENTS.select(
-        payments.c.merchant_id == sa.bindparam("merchant_id"),
-        payments.c.chain_id == sa.bindparam("first_id"),
-        payments.c.idempotency_key == sa.bindparam("idempotency_key"),
-    ).limit(ONE)
+    PAYMENTS.select(_follows_it, payments.c.idempotency_key == sa.bindparam("idempotency_key")).limit(ONE)
 )
 _overdue = Statement(
     PAYMENTS.select(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
@@ -300,9 +303,7 @@ _overdue = Statement(
 )
 _get_sealed = Statement(sa.select(payments.c.sealed_account).where(*PAYMENTS.is_it), is_quick=True)
 _sealed_by_ids = Statement(
-    sa.select(payments.c.id, payments.c.sealed_account).where(
-        payments.c.merchant_id == sa.bindparam("merchant_id"), is_among_ids(payments.c.id)
-    )
+    sa.select(payments.c.id, payments.c.sealed_account).where(are_payments(payments, _of_merchant, "id", is_among_ids))
 )
 _look_later = PAYMENTS.update(sa.text(STARTED), new=["deadline_at"])
 

@@ -9,16 +9,20 @@ from typing import Any
 import asyncpg
 
 from tollgate.store import database, replication, statements
-from tollgate.store.hot import HOT_WRITES, Answer, HotWrite, Row
-from tollgate.store.hot_follow_ups import FOLLOW_UP_WRITES
+from tollgate.store.hot import Answer, HotWrite, Row
+from tollgate.store.hot_follow_ups import HOT_WRITES
 from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchReader, BatchWriter, Connect
 from tollgate.store.postgres_connecting import CONNECT_TIMEOUT_S, Connection, Connector
 from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, get_fate, get_fault_name, persist
 from tollgate.store.postgres_migrating import migrate_tables, refuse_unfit_tables
+from tollgate.store.postgres_months import Months
+from tollgate.values import Instant
 
 POOL_MAX = 8
 BORROW_TIMEOUT_S = 10.0
 """While the server is silent, all connections are lent; whoever waited so long for one is told that it is silent."""
+MONTHS_AHEAD = 3
+"""Partitions are made for so many months after the present one."""
 
 _SETTINGS = {"jit": "off"}
 _READER_SETTINGS = {"default_transaction_read_only": "on"}
@@ -34,10 +38,11 @@ class PostgresDatabase(database.Probed):
     def __init__(self, pool: asyncpg.Pool, connect: Connect, *, read_only: bool) -> None:
         self.pool = pool
         self._connect = connect
+        self.months = Months(self.borrow)
         self._readers: dict[str, BatchReader] = {}
         self._health = database.WriteHealth(self._check_write)
-        hot_writes = () if read_only else (*HOT_WRITES, *FOLLOW_UP_WRITES)
-        self._writers = {hot.name: BatchWriter(hot, connect, self.ask, self._health) for hot in hot_writes}
+        hot_writes = () if read_only else HOT_WRITES
+        self._writers = {hot.name: BatchWriter(hot, connect, self.ask, self._health, self.months) for hot in hot_writes}
 
     async def fetch(self, statement: statements.Statement, params: Mapping[str, Any]) -> list[Row]:
         compiled = statement.compiled_for(statements.Dialect.POSTGRESQL)
@@ -47,7 +52,7 @@ class PostgresDatabase(database.Probed):
             async with self.borrow() as connection:
                 return [tuple(record) for record in await connection.fetch(compiled.text, *bindings)]
 
-        return await persist(run, is_repeatable=not statement.is_write)
+        return await persist(run, is_repeatable=not statement.is_write, repair=self._choose_repair(statement))
 
     async def ask(self, statement: statements.Statement, params: statements.Params) -> Row | None:
         """Runs a statement once; a fault is the driver's."""
@@ -89,7 +94,7 @@ class PostgresDatabase(database.Probed):
     def read(self, hot: statements.HotRead, params: Mapping[str, Any]) -> Awaitable[list[Row]]:
         reader = self._readers.get(hot.name)
         if reader is None:
-            reader = self._readers[hot.name] = BatchReader(hot, self._connect)
+            reader = self._readers[hot.name] = BatchReader(hot, self._connect, self.months)
         return reader.submit(tuple(params.values()))
 
     async def write(self, writes: Sequence[statements.Write], *, label: str) -> bool:
@@ -99,13 +104,18 @@ class PostgresDatabase(database.Probed):
             compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
             bound.append((compiled.text, compiled.bind(write.params), write.rows))
         self.probe(label, "before")
-        is_written = await self._health.watch(persist(lambda _: self._write_unit(bound), is_repeatable=True))
+        writing = persist(lambda _: self._write_unit(bound), is_repeatable=True, repair=self.months.repair)
+        is_written = await self._health.watch(writing)
         self.probe(label, "after")
         return is_written
 
     def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
         self._refuse_reader()
         return self._probe_queued(label, self._writers[hot.name].submit(row))
+
+    async def make_months(self, now: Instant) -> int:
+        self._refuse_reader()
+        return await persist(lambda _: self.months.make_ahead(now, MONTHS_AHEAD), is_repeatable=True)
 
     async def find_trouble(self) -> str | None:
         try:
@@ -158,6 +168,9 @@ class PostgresDatabase(database.Probed):
         for writer in self._writers.values():
             await writer.close()
         await self.pool.close()
+
+    def _choose_repair(self, statement: statements.Statement) -> Callable[[Exception], Awaitable[bool]] | None:
+        return self.months.repair if statement.is_write and self._writers else None
 
     def _refuse_reader(self) -> None:
         if not self._writers:

@@ -14,6 +14,7 @@ import asyncpg
 from tollgate.store.database import CONFIRMATION, Batcher, Unconfirmed, WriteHealth
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.postgres_faults import FAULTS, Fate, get_fate, persist
+from tollgate.store.postgres_months import Months, Placing
 from tollgate.store.statements import HotRead, Params, Statement
 
 # Batches find their few rows by key. On a young table, whose size the planner does not know yet, it would choose to
@@ -58,8 +59,9 @@ class _Line:
 class BatchReader:
     """A reader gathers the requests of one hot read into batches."""
 
-    def __init__(self, hot: HotRead, connect: Connect) -> None:
+    def __init__(self, hot: HotRead, connect: Connect, months: Months) -> None:
         self._hot = hot
+        self._months = months
         self._line = _Line(connect)
         self._batcher: Batcher[Row, list[Row]] = Batcher(
             lambda keys: asyncio.ensure_future(persist(partial(self._fetch, keys), is_repeatable=True))
@@ -74,16 +76,21 @@ class BatchReader:
         found: list[list[Row]] = [[] for _ in keys]
         for place, *row in await self._line.fetch(self._hot.many, list(zip(*keys, strict=True))):
             found[place - 1].append(tuple(row))
+        if self._hot.key_at is not None:
+            for rows in found:
+                self._months.remember(rows, self._hot.key_at)
         return found
 
 
 class BatchWriter:
     """A writer gathers the rows of one hot write into batches."""
 
-    def __init__(self, hot: HotWrite[Any], connect: Connect, ask: Ask, health: WriteHealth) -> None:
+    def __init__(self, hot: HotWrite[Any], connect: Connect, ask: Ask, health: WriteHealth, months: Months) -> None:
         self._hot = hot
         self._health = health
         self._ask = ask
+        self._months = months
+        self._placing = Placing(hot, months)
         self._loop = asyncio.get_running_loop()
         self._line = _Line(connect)
         names = [name for name, _ in hot.columns]
@@ -101,7 +108,8 @@ class BatchWriter:
     async def _persist(self, rows: Sequence[Row]) -> Sequence[Any]:
         """Writes rows, and asks for those whose answer was lost even where the database takes no writes any more."""
         try:
-            return await persist(partial(self._try, rows), is_repeatable=True, lost=Unconfirmed)
+            write = partial(self._try, rows)
+            return await persist(write, is_repeatable=True, lost=Unconfirmed, repair=self._months.repair)
         except Unconfirmed as fault:
             try:
                 found = [await self._get_answer(row) for row in rows]
@@ -116,11 +124,14 @@ class BatchWriter:
         """Writes rows once more; one that an earlier try made durable is refused now, and then found."""
         hot = self._hot
         text = hot.texts[max(map(hot.choose_text, rows))]
+        places = await self._placing.place(rows)
         try:
             if len(rows) == 1:
-                accepted = await self._line.fetch(text.one, rows[0][: text.width])
+                one = self._placing.render(text.one, places)
+                accepted = await self._line.fetch(one, rows[0][: text.width])
             else:
-                accepted = await self._line.fetch(text.many, list(zip(*rows, strict=True))[: text.width])
+                many = self._placing.render(text.many, places)
+                accepted = await self._line.fetch(many, list(zip(*rows, strict=True))[: text.width])
         except asyncpg.UniqueViolationError:
             if tries == 0:
                 raise

@@ -48,7 +48,7 @@ FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientE
 # The first row that fits counts: some exceptions of the driver belong to several families.
 _FATES: tuple[tuple[tuple[type[Exception], ...], Fate], ...] = (
     ((ValueError, TypeError), Fate.UNWRITABLE),
-    ((asyncpg.SerializationError, asyncpg.DeadlockDetectedError), Fate.AGAIN),
+    ((asyncpg.SerializationError, asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError), Fate.AGAIN),
     ((asyncpg.OutdatedSchemaCacheError, asyncpg.InvalidCachedStatementError), Fate.AGAIN),
     ((Unreached, asyncpg.TooManyConnectionsError, asyncpg.CannotConnectNowError), Fate.REFUSED),
     # A primary that became a standby: the next connection finds its successor.
@@ -70,6 +70,9 @@ _FINAL: dict[Fate, type[database.StoreFault]] = {
 }
 
 
+_REPAIRABLE = (Fate.UNWRITABLE, Fate.CLOSED)
+
+
 def get_fate(fault: Exception) -> Fate:
     return next(fate for families, fate in _FATES if isinstance(fault, families))
 
@@ -84,8 +87,11 @@ async def persist(
     *,
     is_repeatable: bool,
     lost: type[database.StoreFault] = database.Unavailable,
+    repair: Callable[[Exception], Awaitable[bool]] | None = None,
 ) -> Answer:
     """Tries a bounded number of times what the server undid, and, where repeating is safe, what was lost on the way.
+
+    repair: removes what stood in the way, if it can; nothing was done then.
 
     Ends with `lost` where some try may have been done, and with `Unavailable` where certainly none was.
     """
@@ -96,7 +102,13 @@ async def persist(
             return await run(tries)
         except FAULTS as fault:
             fate = get_fate(fault)
-            kind = get_fault_name(fault)
+            kind, failed = get_fault_name(fault), fault
+        if repair is not None and fate in _REPAIRABLE:
+            try:
+                if await repair(failed):
+                    continue
+            except FAULTS as fault:
+                fate, kind = get_fate(fault), get_fault_name(fault)
         if fate in _FINAL:
             raise _FINAL[fate](kind)
         if fate is Fate.LOST and not is_repeatable:

@@ -17,6 +17,7 @@ import msgspec
 from tollgate.store import statements
 from tollgate.store.database import Database, Probe, StoreFault, Unavailable
 from tollgate.store.hot import Answer, HotWrite, Row
+from tollgate.values import Instant
 
 if TYPE_CHECKING:
     import asyncpg
@@ -242,6 +243,9 @@ class ReadingDatabase:
 
     def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
         return self._primary.submit(hot, row, label=label)
+
+    async def make_months(self, now: Instant) -> int:
+        return await self._primary.make_months(now)
 
     async def find_trouble(self) -> str | None:
         return await self._primary.find_trouble()

@@ -6,7 +6,7 @@ what the first one costs. Only a numbered page skips rows, and their number is b
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -18,6 +18,7 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Listed, Period, Place, ReportEntry, Search, SellerSums, Tally
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
+from tollgate.store.payment_months import JoinedPayments, OnPostgres, are_payments
 from tollgate.store.payments import ENTRIES, PAYMENTS, read_if_sound
 from tollgate.store.schema import TEXT, WHOLE, ledger, payments
 from tollgate.store.statements import Statement
@@ -60,7 +61,7 @@ def _number_values(values: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     return {f"{name}_{n}": value for name, each in values.items() for n, value in enumerate(each)}
 
 
-def _among(column: sa.Column[Any], name: str, count: int) -> sa.ColumnElement[bool]:
+def _among(column: sa.ColumnElement[Any], name: str, count: int) -> sa.ColumnElement[bool]:
     if not count:
         return sa.false()
     numbered = [sa.bindparam(f"{name}_{n}", type_=column.type) for n in range(count)]
@@ -86,13 +87,13 @@ async def _fetch_count(db: Database, statement: Statement, params: Mapping[str, 
 
 def _search(shape: Shape) -> sa.Select[Any]:
     # One lower bound in all cases: given two, a planner may start at the lower one and walk to the other.
-    after = sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(
-        sa.bindparam("after_at", type_=WHOLE), sa.bindparam("after_id", type_=TEXT)
-    )
+    after_at = sa.bindparam("after_at", type_=WHOLE)
+    after = sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(after_at, sa.bindparam("after_id", type_=TEXT))
     return PAYMENTS.select(
         payments.c.merchant_id == sa.bindparam("merchant_id"),
         payments.c.channel_id == sa.bindparam("channel_id"),
         after,
+        OnPostgres(payments.c.created_at >= after_at),
         payments.c.created_at < sa.bindparam("ends_at"),
         *[_among(_SEARCHED[name], name, count) for name, count in shape],
     ).order_by(payments.c.created_at, payments.c.id)
@@ -161,10 +162,10 @@ _TIERS = (1, 8, 64, 512)
 @lru_cache(len(_TIERS))
 def make_chains(room: int) -> Statement:
     """Selects in two halves: each has an index of its own, and a planner that sees an `OR` may use neither."""
-    of_merchant = payments.c.merchant_id == sa.bindparam("merchant_id")
-    firsts = PAYMENTS.select(of_merchant, _among(payments.c.id, "first", room))
-    others = PAYMENTS.select(of_merchant, _among(payments.c.chain_id, "first", room))
-    return Statement(sa.union_all(firsts, others).limit(sa.bindparam("limit")))
+    of_merchant: Any = sa.bindparam("merchant_id")
+    choose = partial(_among, name="first", count=room)
+    halves = [PAYMENTS.select(are_payments(payments, of_merchant, name, choose)) for name in ("id", "chain_id")]
+    return Statement(sa.union_all(*halves).limit(sa.bindparam("limit")))
 
 
 async def list_chains(
@@ -175,8 +176,8 @@ async def list_chains(
     What cannot be read is logged and left out.
     """
     room = next(tier for tier in _TIERS if tier >= len(first_ids))
-    padded = [*first_ids, *[""] * (room - len(first_ids))]
-    params = {"merchant_id": merchant_id, "limit": limit, **_number_values({"first": padded})}
+    padded = {"first": [*first_ids, *[""] * (room - len(first_ids))]}
+    params = {"merchant_id": merchant_id, "limit": limit, **_number_values(padded)}
     found = [read_if_sound(row) for row in await db.fetch(make_chains(room), params)]
     chains: dict[str, list[Payment]] = {first_id: [] for first_id in first_ids}
     for payment in sorted(filter(None, found), key=lambda payment: payment.position):
@@ -215,9 +216,9 @@ def _select_reported(
     filters: Shape, conditions: Sequence[sa.ColumnElement[bool]], *columns: sa.ColumnElement[Any]
 ) -> sa.Select[Any]:
     """Selects entries together with the payments that posted them."""
-    writer = sa.and_(payments.c.merchant_id == ledger.c.merchant_id, payments.c.id == ledger.c.payment_id)
+    joined = JoinedPayments(ledger, payments, ledger.c.merchant_id, ledger.c.payment_id)
     narrowed = [_among(_REPORTED[name], name, count) for name, count in filters]
-    return sa.select(*columns).select_from(ledger.join(payments, writer)).where(*conditions, *narrowed)
+    return sa.select(*columns).select_from(joined).where(*conditions, *narrowed)
 
 
 # A sum has no row whose MAC could be checked, so an entry counts only where its payment says the same.
@@ -231,8 +232,8 @@ _agrees = sa.and_(ledger.c.amount == payments.c.amount, *_same)
 
 @lru_cache(_SHAPES_KEPT)
 def make_report_entries(shape: _PeriodShape) -> Statement:
-    order = ledger.c.id.desc() if shape.is_newest_first else ledger.c.id
-    page = _report_entries(shape, *ENTRIES.columns, *PAYMENTS.columns).order_by(order)
+    page = _report_entries(shape, *ENTRIES.columns, *PAYMENTS.columns)
+    page = page.order_by(ledger.c.id.desc() if shape.is_newest_first else ledger.c.id)
     return Statement(page.limit(sa.bindparam("limit")).offset(sa.bindparam("skipped")))
 
 
@@ -379,7 +380,6 @@ async def list_seller_sums(
     params = _bind_sellers(channel, period, after) | {"limit": limit, "skipped": skipped}
     found = []
     for currency, seller_id, *numbers in await db.fetch(make_seller_sums(shape_period(period).filters), params):
-        # PostgreSQL sums into a wider type of its own.
         count, gross, refunded, charged_back, charge_back_reversed = map(int, numbers)
         sums = SellerSums(
             currency=currency,

@@ -12,6 +12,7 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.store.codec import LIMIT, ONE, bind
 from tollgate.store.database import Database
+from tollgate.store.payment_months import JoinedPayments, OnPostgres, are_payments, is_in_month_of, is_payment
 from tollgate.store.schema import BYTES, OPEN_INSTRUCTION, TEXT, WHOLE, instructions, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, PaymentId
@@ -30,17 +31,17 @@ def _bind(name: str, type_: Any = TEXT) -> sa.BindParameter[Any]:
 
 
 _first = payments.alias("first")
-_is_first = sa.and_(
-    _first.c.merchant_id == payments.c.merchant_id,
-    _first.c.id == sa.func.coalesce(payments.c.chain_id, payments.c.id),
+_with_first = JoinedPayments(
+    payments, _first, payments.c.merchant_id, sa.func.coalesce(payments.c.chain_id, payments.c.id)
 )
 _aged = Statement(
     sa.select(payments.c.id, payments.c.created_at, _first.c.id, _first.c.sealed_account.is_not(None))
-    .select_from(sa.join(payments, _first, _is_first))
+    .select_from(_with_first)
     .where(
         payments.c.channel_id == _bind("channel_id"),
         payments.c.merchant_id == _bind("merchant_id"),
         sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(_bind("after_at", WHOLE), _bind("after_id")),
+        OnPostgres(payments.c.created_at >= _bind("after_at", WHOLE)),
         payments.c.created_at < _bind("before", WHOLE),
     )
     .order_by(payments.c.created_at, payments.c.id)
@@ -65,12 +66,12 @@ async def list_outlived_accounts(
 
 # ---- wiping ----
 
-_of = (payments.c.merchant_id == _bind("of_merchant_id"), payments.c.id == _bind("first_id"))
+_of = [is_payment(payments, _bind("of_merchant_id"), _bind("first_id"))]
 _member = payments.alias("member")
 # Two branches, because no planner finds one OR by two indexes as surely.
 _members = [
-    sa.and_(_member.c.merchant_id == _bind("of_merchant_id"), place == _bind("first_id"))
-    for place in (_member.c.id, _member.c.chain_id)
+    is_payment(_member, _bind("of_merchant_id"), _bind("first_id")),
+    are_payments(_member, _bind("of_merchant_id"), "chain_id", lambda column: column == _bind("first_id")),
 ]
 _is_open = _member.c.state.in_([sa.literal_column(str(int(state))) for state in sorted({State.STARTED, *OPEN_STATES})])
 _is_instructed = sa.exists().where(
@@ -166,9 +167,10 @@ def make_page_params(after: Placed | None, active_prefix: bytes, limit: int) -> 
 class SealedColumn:
     """A column of sealed values, which are wrapped again when the active key changes."""
 
-    def __init__(self, table: sa.Table, column: sa.Column[bytes]) -> None:
+    def __init__(self, table: sa.Table, column: sa.Column[bytes], *where: sa.ColumnElement[bool]) -> None:
+        """where: what else is true of the row with an id."""
         self.page = page_sealed(table, column)
-        is_it = [each == bind("of", each) for each in (table.c.merchant_id, table.c.id)]
+        is_it = [*(each == bind("of", each) for each in (table.c.merchant_id, table.c.id)), *where]
         self._rewrap = Statement(
             sa.update(table).where(*is_it, column == _bind("old", BYTES)).values({column: _bind("new", BYTES)})
         )
@@ -183,4 +185,8 @@ class SealedColumn:
         return await db.write([Write(self._rewrap, params, rows=1)], label="key rotation")
 
 
-SEALED_ACCOUNTS = SealedColumn(payments, payments.c.sealed_account)
+SEALED_ACCOUNTS = SealedColumn(
+    payments,
+    payments.c.sealed_account,
+    is_in_month_of(payments, bind("of", payments.c.merchant_id), bind("of", payments.c.id)),
+)

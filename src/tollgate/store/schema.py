@@ -7,8 +7,12 @@ import sqlalchemy as sa
 from tollgate.catalog.limits import LIMITS
 
 METADATA = sa.MetaData()
+POSTGRESQL_METADATA = sa.MetaData()
+"""The tables that only PostgreSQL has."""
 
 TEXT = sa.Text()
+# An id that begins with its time. Months of PostgreSQL are ranges of such ids, in the order of their bytes.
+TIMED_ID = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 BYTES = sa.LargeBinary()
 # STRICT tables know five types only, so the widths of PostgreSQL need their SQLite twin.
 WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
@@ -21,9 +25,9 @@ def _make_table(name: str, *columns: sa.schema.SchemaItem, **options: Any) -> sa
     return sa.Table(name, METADATA, *columns, sqlite_strict=True, **options)
 
 
-def _make_key() -> tuple[sa.Column[str], sa.Column[str]]:
+def _make_key(id_type: sa.types.TypeEngine[str] = TEXT) -> tuple[sa.Column[str], sa.Column[str]]:
     """Returns the key of most tables; the merchant leads, so that tables can be distributed by it."""
-    return sa.Column("merchant_id", TEXT, primary_key=True), sa.Column("id", TEXT, primary_key=True)
+    return sa.Column("merchant_id", TEXT, primary_key=True), sa.Column("id", id_type, primary_key=True)
 
 
 def _index_where(name: str, *columns: sa.Column[Any], where: Any) -> None:
@@ -94,6 +98,7 @@ payments = _make_table(
     # The accounts that were considered, and the finding of the risk rules, as JSON.
     sa.Column("routing", TEXT),
     sa.Column("risk", TEXT),
+    postgresql_partition_by="RANGE (created_at)",
 )
 # Only later transactions are in it: a chain is its first payment and what stands here.
 _index_where(
@@ -145,22 +150,22 @@ _index_where("payments_in_flight", payments.c.deadline_at, where=sa.text(STARTED
 
 idempotency_keys = _make_table(
     "idempotency_keys",
-    # The channel leads, because a key is looked up before anything else is known; it implies the merchant.
-    sa.Column("channel_id", TEXT, primary_key=True),
-    sa.Column("key", TEXT, primary_key=True),
-    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("key", TEXT, nullable=False),
+    sa.Column("merchant_id", TEXT, nullable=False),
     sa.Column("fingerprint", BYTES, nullable=False),
     sa.Column("payment_id", TEXT, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("status", SMALL),
     sa.Column("body", BYTES),
+    sa.PrimaryKeyConstraint("merchant_id", "channel_id", "key"),
 )
 sa.Index("idempotency_keys_by_age", idempotency_keys.c.created_at)
 
 outbox = _make_table(
     "outbox",
     # Ids begin with the instant, so a merchant's events are appended to the end of the key.
-    *_make_key(),
+    *_make_key(TIMED_ID),
     sa.Column("subject_id", TEXT, nullable=False),
     sa.Column("topic", TEXT, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
@@ -169,12 +174,13 @@ outbox = _make_table(
     sa.Column("sequence", WHOLE, nullable=False, server_default=ONE),
     # One tree instead of two; for payments, whose rows are long and ids random, it measured half as fast.
     sqlite_with_rowid=False,
+    postgresql_partition_by="RANGE (id)",
 )
 
 ledger = _make_table(
     "ledger_entries",
     # Ids begin with the instant, as the outbox's do: a report of a day is a range of the key.
-    *_make_key(),
+    *_make_key(TIMED_ID),
     sa.Column("payment_id", TEXT, nullable=False),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("currency", TEXT, nullable=False),
@@ -184,6 +190,7 @@ ledger = _make_table(
     sa.Column("posted_at", WHOLE, nullable=False),
     sa.Column("seller_id", TEXT),
     sqlite_with_rowid=False,
+    postgresql_partition_by="RANGE (id)",
 )
 
 jobs = _make_table(
@@ -599,7 +606,7 @@ schedule_runs = _make_table(
 announcements = _make_table(
     "announcements",
     # An event that somebody is to be told of; the id is that of the event. Deleted with the deliveries.
-    *_make_key(),
+    *_make_key(TIMED_ID),
     sa.Column("subject_id", TEXT, nullable=False),
     sa.Column("channel_id", TEXT, nullable=False),
     sa.Column("payment_type", TEXT, nullable=False),
@@ -641,7 +648,7 @@ deliveries = _make_table(
     sa.Column("merchant_id", TEXT, primary_key=True),
     sa.Column("webhook_id", TEXT, primary_key=True),
     sa.Column("subject_id", TEXT, primary_key=True),
-    sa.Column("event_id", TEXT, primary_key=True),
+    sa.Column("event_id", TIMED_ID, primary_key=True),
     sa.Column("sequence", WHOLE, nullable=False),
     sa.Column("queued_at", WHOLE, nullable=False),
     sa.Column("due_at", WHOLE, nullable=False),
@@ -659,9 +666,9 @@ _index_where("deliveries_ended", deliveries.c.queued_at, where=sa.text(ENDED_DEL
 
 delivery_attempts = _make_table(
     "delivery_attempts",
-    *_make_key(),
+    *_make_key(TIMED_ID),
     sa.Column("webhook_id", TEXT, nullable=False),
-    sa.Column("event_id", TEXT, nullable=False),
+    sa.Column("event_id", TIMED_ID, nullable=False),
     sa.Column("attempted_at", WHOLE, nullable=False),
     sa.Column("status", SMALL),
     sa.Column("latency_ms", WHOLE, nullable=False),
@@ -669,6 +676,7 @@ delivery_attempts = _make_table(
     sa.Column("answer", BYTES, nullable=False),
     sa.Column("failure", TEXT, nullable=False),
     sa.Column("is_replay", SMALL, nullable=False),
+    postgresql_partition_by="RANGE (id)",
 )
 sa.Index("delivery_attempts_by_event", delivery_attempts.c.merchant_id, delivery_attempts.c.event_id)
 
@@ -886,4 +894,27 @@ planned_outcomes = _make_table(
     sa.Column("left", WHOLE, nullable=False),
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("created_by", TEXT, nullable=False),
+)
+
+
+PARTITIONED = {payments: "created_at", outbox: "id", ledger: "id", delivery_attempts: "id"}
+"""The tables that PostgreSQL keeps in a partition for each month, with the column that says in which.
+
+It is part of their primary key there. On SQLite each is one table.
+"""
+
+payment_months = sa.Table(
+    "payment_months",
+    POSTGRESQL_METADATA,
+    # Holds the id of every payment once, with the partition in which the payment is found.
+    *_make_key(),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("chain_id", TEXT),
+)
+_index_where(
+    "payment_months_by_chain",
+    payment_months.c.merchant_id,
+    payment_months.c.chain_id,
+    payment_months.c.created_at,
+    where=payment_months.c.chain_id.is_not(None),
 )

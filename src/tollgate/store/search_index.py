@@ -16,6 +16,7 @@ from tollgate.payments.payment import Payment, State
 from tollgate.store import database, opening, statements
 from tollgate.store.codec import LIMIT, ONE, Codec, bind, is_among_ids, spread_ids
 from tollgate.store.events import Event
+from tollgate.store.payment_months import JoinedPayments, are_payments
 from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import merchants, outbox, payment_tallies, payment_terms, payments
 from tollgate.values import HOUR, Instant, MerchantId
@@ -234,17 +235,14 @@ def _make_tail(hours: int) -> statements.Statement:
         .order_by(outbox.c.id)
         .limit(sa.bindparam("limit"))
     ).subquery("unindexed")
-    is_its_event = sa.and_(
-        payments.c.merchant_id == sa.bindparam("merchant_id"),
-        payments.c.id == unindexed.c.subject_id,
-        payments.c.completed_at == unindexed.c.created_at,
-    )
+    joined = JoinedPayments(unindexed, payments, sa.bindparam("merchant_id"), unindexed.c.subject_id)
     step = _make_step(payments.c.completed_at, hours * HOUR)
     group = (step, *[payments.c[name] for name in _KEY[1:]])
     return statements.Statement(
         sa.select(*group, sa.func.count(), sa.func.sum(payments.c.amount))
-        .select_from(unindexed.join(payments, is_its_event))
+        .select_from(joined)
         .where(
+            payments.c.completed_at == unindexed.c.created_at,
             payments.c.state.in_([sa.literal_column(str(int(state))) for state in (State.APPROVED, State.DECLINED)]),
             payments.c.completed_at >= sa.bindparam("begins_at"),
             payments.c.completed_at < sa.bindparam("ends_at"),
@@ -291,7 +289,7 @@ def _read_tally(row: Sequence[Any]) -> HourTally:
 # ---- the payments of events ----
 
 _by_ids = statements.Statement(
-    PAYMENTS.select(payments.c.merchant_id == bind("of", payments.c.merchant_id), is_among_ids(payments.c.id))
+    PAYMENTS.select(are_payments(payments, bind("of", payments.c.merchant_id), "id", is_among_ids))
 )
 
 

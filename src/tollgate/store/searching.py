@@ -13,6 +13,7 @@ from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import FOREVER, Place
 from tollgate.store import database, hot, search_index, statements
 from tollgate.store.codec import LIMIT, ZERO
+from tollgate.store.payment_months import JoinedPayments, OnPostgres
 from tollgate.store.payments import PAYMENTS, read_if_sound
 from tollgate.store.schema import STARTED, TEXT, WHOLE, outbox, payment_terms, payments
 from tollgate.values import Instant, MerchantId
@@ -51,11 +52,13 @@ def _within(
     query: sa.Select[Any], at: sa.Column[Any], key: sa.Column[Any], *, is_newest_first: bool
 ) -> statements.Statement:
     here = sa.tuple_(at, key)
-    start = sa.tuple_(sa.bindparam("start_at", type_=WHOLE), sa.bindparam("start_id", type_=TEXT))
+    start_at = sa.bindparam("start_at", type_=WHOLE)
+    start = sa.tuple_(start_at, sa.bindparam("start_id", type_=TEXT))
     if is_newest_first:
-        query = query.where(here < start, at >= sa.bindparam("last_at")).order_by(at.desc(), key.desc())
+        query = query.where(here < start, OnPostgres(at <= start_at), at >= sa.bindparam("last_at"))
+        query = query.order_by(at.desc(), key.desc())
     else:
-        query = query.where(here > start, at < sa.bindparam("last_at")).order_by(at, key)
+        query = query.where(here > start, OnPostgres(at >= start_at), at < sa.bindparam("last_at")).order_by(at, key)
     return statements.Statement(query.limit(LIMIT))
 
 
@@ -89,12 +92,7 @@ _unindexed = (
 ).subquery("unindexed")
 CHANGED = statements.Statement(
     sa.select(*PAYMENTS.columns)
-    .select_from(
-        _unindexed.join(
-            payments,
-            sa.and_(payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == _unindexed.c.subject_id),
-        )
-    )
+    .select_from(JoinedPayments(_unindexed, payments, sa.bindparam("merchant_id"), _unindexed.c.subject_id))
     .where(payments.c.created_at < sa.bindparam("before"))
 )
 # Spelled so that no planner takes the key of the merchant's payments for it, of which there are many more.

@@ -17,6 +17,7 @@ from tollgate.store import database, statements
 from tollgate.store.committing import CommitPace, WriterThread
 from tollgate.store.hot import Answer, HotWrite, Row, Run
 from tollgate.store.migrating import READ_NEEDED, READ_REVISION, make_missing_statements, refuse_unfit
+from tollgate.values import Instant
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
 VERSION_MIN = (3, 51, 3)
@@ -107,6 +108,10 @@ class SqliteDatabase(database.Probed):
 
     def submit(self, hot: HotWrite[Answer], row: Row, *, label: str) -> Awaitable[Answer]:
         return self._probe_queued(label, self._submit(hot.write_row, row))
+
+    async def make_months(self, _now: Instant) -> int:
+        """The tables are not divided by months."""
+        return 0
 
     async def find_trouble(self) -> str | None:
         try:

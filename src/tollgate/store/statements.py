@@ -51,15 +51,21 @@ class Statement:
     """A statement is made at import and compiled when it first runs.
 
     Its expression may be given as a function, which is called then; whether it writes must then be said.
-    `is_quick` promises a read by key that may run on the event loop.
+    `is_quick` promises a read by key that may run on the event loop. PostgreSQL may have an expression of its own.
     """
 
-    __slots__ = ("_compiled", "_expression", "is_quick", "is_write")
+    __slots__ = ("_compiled", "_expression", "_on_postgres", "is_quick", "is_write")
 
     def __init__(
-        self, expression: Expression | Callable[[], Expression], *, is_quick: bool = False, is_write: bool = False
+        self,
+        expression: Expression | Callable[[], Expression],
+        *,
+        on_postgres: Expression | None = None,
+        is_quick: bool = False,
+        is_write: bool = False,
     ) -> None:
         self._expression = expression
+        self._on_postgres = on_postgres
         self._compiled: dict[Dialect, CompiledText] = {}
         self.is_quick = is_quick
         self.is_write = is_write or isinstance(expression, UpdateBase)
@@ -68,6 +74,8 @@ class Statement:
         found = self._compiled.get(dialect)
         if found is None:
             expression = self._expression() if callable(self._expression) else self._expression
+            if self._on_postgres is not None and dialect is Dialect.POSTGRESQL:
+                expression = self._on_postgres
             compiled = expression.compile(dialect=COMPILERS[dialect])  # type: ignore[attr-defined]
             # The compiler may add constants of its own, as SQLite's LIMIT wants an OFFSET beside it.
             constants = {name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required}
@@ -84,6 +92,8 @@ class HotRead:
     one: Statement
     many: str
     """It takes an array for each parameter, and returns the place (from 1) of its request before each row."""
+    key_at: tuple[int, int, int] | None = None
+    """The places of merchant, id and time in a row of payments; the months of what was read are remembered."""
 
 
 @dataclass(frozen=True, slots=True)

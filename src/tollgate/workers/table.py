@@ -56,6 +56,7 @@ WORKERS = (
     Worker(name="replica", every_s=1.0, run=metrics.measure_replica),
     Worker(name="imported countries", every_s=1.0, run=geography.follow_imports),
     Worker(name="clock", every_s=1.0, run=upkeep.follow_clock),
+    Worker(name="partitions", every_s=600.0, run=upkeep.make_months),
     Worker(name="keys", every_s=0.5, run=upkeep.follow_keys),
     Worker(name="recover", every_s=1.0, run=jobs.recover_payments),
     Worker(name="recovery tasks", every_s=0.5, run=jobs.run_recovery_tasks),

@@ -39,6 +39,11 @@ async def move_clock(db: Database, seconds: int) -> int | None:
     return await add_to_setting(db, CLOCK_OFFSET, seconds * SECOND)
 
 
+async def make_months(app: App) -> int:
+    """Makes the partitions of the next months, so that no payment waits for one at the change of the month."""
+    return await app.database.make_months(app.clock.now())
+
+
 async def follow_keys(app: App) -> int:
     """Takes a new key from the key file, which a rotation writes, without a restart."""
     if app.key_path is not None:

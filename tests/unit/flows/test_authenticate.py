@@ -330,7 +330,7 @@ async def test_a_replay_answers_that_it_waits_and_not_where(both: tuple[App, Ban
     replayed = json.loads(earlier.body)
     assert (replayed["id"], replayed["result"]["code"]) == (shopper.body["id"], "000.200.000")
     assert "redirect" not in replayed
-    idempotency_key = await find_idempotency_record(app.database, CHANNEL.id, "key", 0)
+    idempotency_key = await find_idempotency_record(app.database, CHANNEL.merchant_id, CHANNEL.id, "key", 0)
     assert idempotency_key is not None
     assert shopper.shopper_token.encode() not in (idempotency_key.body or b"")
 

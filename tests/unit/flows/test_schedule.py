@@ -62,7 +62,9 @@ async def end(app: App, named_id: str, idempotency_key: IdempotencyKey | None = 
 
 
 def make_idempotency_key(key: str, print_of_request: bytes = b"same") -> IdempotencyKey:
-    return IdempotencyKey(channel_id=CHANNEL.id, key=key, fingerprint=print_of_request, created_at=NOW)
+    return IdempotencyKey(
+        merchant_id=CHANNEL.merchant_id, channel_id=CHANNEL.id, key=key, fingerprint=print_of_request, created_at=NOW
+    )
 
 
 # ---- made ----

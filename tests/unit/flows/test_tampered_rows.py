@@ -40,7 +40,9 @@ async def tamper(app: App, table: str, row_id: str, change: str, column: str = "
 
 
 def make_idempotency_key(key: str = "key", fingerprint: bytes = b"print") -> IdempotencyKey:
-    return IdempotencyKey(channel_id=CHANNEL.id, key=key, fingerprint=fingerprint, created_at=NOW)
+    return IdempotencyKey(
+        merchant_id=CHANNEL.merchant_id, channel_id=CHANNEL.id, key=key, fingerprint=fingerprint, created_at=NOW
+    )
 
 
 def list_reported(caplog: pytest.LogCaptureFixture) -> set[Any]:

@@ -81,7 +81,9 @@ async def test_of_many_at_once_one_wins(app: App) -> None:
 
 async def test_one_request_sent_twice_at_once_is_left_to_its_key(app: App) -> None:
     token = await make_token(app)
-    idempotency_key = IdempotencyKey(channel_id=CHANNEL.id, key="k", fingerprint=b"f", created_at=1)
+    idempotency_key = IdempotencyKey(
+        merchant_id=CHANNEL.merchant_id, channel_id=CHANNEL.id, key="k", fingerprint=b"f", created_at=1
+    )
 
     ends = [await open_wallet(app, Call(CHANNEL, "ndc", idempotency_key), Wallet.A, token) for _ in range(2)]
     other = await open_wallet(app, Call(CHANNEL, "ndc", replace(idempotency_key, key="another")), Wallet.A, token)

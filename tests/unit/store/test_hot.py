@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tollgate.payments.ledger import Balance
-from tollgate.store.hot import AT_START, END_ATTEMPT, HOT_WRITES, START, START_COLUMNS, BatchText, HotWrite
-from tollgate.store.hot_follow_ups import FOLLOW_UP_WRITES, START_MEMBERS
+from tollgate.store.hot import AT_START, START, START_COLUMNS, BatchText, HotWrite
+from tollgate.store.hot_attempts import END_ATTEMPT
+from tollgate.store.hot_follow_ups import HOT_WRITES, START_MEMBERS
 from tollgate.store.schema import payments
 from tollgate.store.statements import Dialect
 
@@ -29,7 +30,7 @@ def test_what_a_started_follow_up_leaves_to_the_table_is_what_it_never_has() -> 
     assert left_out == {*Balance.__struct_fields__, "events", "mac", "split", "risk", "sealed_account"}
 
 
-@pytest.mark.parametrize("hot", [*HOT_WRITES, *FOLLOW_UP_WRITES], ids=lambda hot: hot.name)
+@pytest.mark.parametrize("hot", HOT_WRITES, ids=lambda hot: hot.name)
 def test_a_text_takes_exactly_the_members_it_says(hot: HotWrite[Any]) -> None:
     for text in hot.texts:
         for query in (text.one, text.many):
@@ -38,7 +39,7 @@ def test_a_text_takes_exactly_the_members_it_says(hot: HotWrite[Any]) -> None:
             assert "GIVEN" not in query
 
 
-@pytest.mark.parametrize("hot", [*HOT_WRITES, *FOLLOW_UP_WRITES], ids=lambda hot: hot.name)
+@pytest.mark.parametrize("hot", HOT_WRITES, ids=lambda hot: hot.name)
 def test_what_confirms_a_row_is_named_by_the_row(hot: HotWrite[Any]) -> None:
     params = hot.make_params(tuple(range(len(hot.columns))))
 
@@ -54,8 +55,6 @@ def test_a_row_with_a_key_is_rich() -> None:
 
 
 def test_only_the_lean_start_and_the_end_of_an_attempt_accept_without_looking() -> None:
-    unguarded: list[BatchText] = [
-        text for hot in (*HOT_WRITES, *FOLLOW_UP_WRITES) for text in hot.texts if not text.is_guarded
-    ]
+    unguarded: list[BatchText] = [text for hot in HOT_WRITES for text in hot.texts if not text.is_guarded]
 
     assert unguarded == [START.texts[0], *END_ATTEMPT.texts]
