@@ -66,6 +66,7 @@ _count_reversals = Statement(
     .select_from(jobs)
     .where(
         jobs.c.topic.in_([sa.literal_column(f"'{task}'") for task in (RecoveryTask.REVERSE, RecoveryTask.GIVE_BACK)]),
+        jobs.c.due_at <= sa.bindparam("until"),
         jobs.c.tries >= sa.bindparam("tries"),
     )
 )
@@ -95,9 +96,9 @@ async def lease_due(
     return sorted(leased, key=lambda job: job.due_at)
 
 
-async def count_reversals(db: Database, tries: int) -> int:
-    """Counts the reversals that were tried so often and are not confirmed."""
-    return int((await db.fetch(_count_reversals, {"tries": tries}))[0][0])
+async def count_reversals(db: Database, tries: int, until: Instant) -> int:
+    """Counts the reversals that were tried so often, are not confirmed, and are due until an instant."""
+    return int((await db.fetch(_count_reversals, {"tries": tries, "until": until}))[0][0])
 
 
 async def finish_job(db: Database, job: Job) -> bool:

@@ -29,8 +29,8 @@ PutOff = Callable[[App, Job, int], Awaitable[object]]
 
 _AT_ONCE = 16
 """The number of jobs that are leased and run at once, so that no lease runs out while its job waits."""
-_RECOVERY_PAUSES_S = (1, 2, 5, 15, 30, 60, 120, 300, 900, 3600)
-_SHORTER_PAUSES_S: dict[str, tuple[int, ...]] = {RecoveryTask.INQUIRE: _RECOVERY_PAUSES_S[:-2]}
+RECOVERY_PAUSES_S = (1, 2, 5, 15, 30, 60, 120, 300, 900, 3600)
+_SHORTER_PAUSES_S: dict[str, tuple[int, ...]] = {RecoveryTask.INQUIRE: RECOVERY_PAUSES_S[:-2]}
 """Somebody may be waiting for what an inquiry finds out, such as a shopper who paid and never came back."""
 _PATIENT = frozenset({RecoveryTask.INQUIRE, TOKEN_TOPIC})
 """Topics whose jobs are often not done at first: the provider has not decided yet, or nobody waits for the token."""
@@ -113,7 +113,7 @@ async def _put_off_recovery(app: App, job: Job, failures: int) -> None:
     if job.topic == RecoveryTask.REVERSE:
         # An acquirer that does not confirm a reversal keeps the shopper's money, so that is a failure too.
         failures = job.failures + 1
-    pause_s = await _pause(app, job, _SHORTER_PAUSES_S.get(job.topic, _RECOVERY_PAUSES_S), failures)
+    pause_s = await _pause(app, job, _SHORTER_PAUSES_S.get(job.topic, RECOVERY_PAUSES_S), failures)
     level = logging.INFO if job.topic in _PATIENT else logging.WARNING
     facts = {"task": job.topic, "subject": job.subject_id, "again_in_s": pause_s}
     _log.log(level, "recovery task not done yet", extra=facts)

@@ -8,6 +8,7 @@ from tollgate.operations.app import App
 from tollgate.store.deliveries import find_oldest
 from tollgate.store.jobs import count_reversals
 from tollgate.values import SECOND
+from tollgate.workers.jobs import RECOVERY_PAUSES_S
 
 _DELIVERIES = Counter("tollgate_webhook_deliveries", "Attempts to deliver an event, by result.", ("result",))
 _OLDEST = Gauge(
@@ -54,7 +55,9 @@ async def measure_oldest(app: App) -> int:
 
 
 async def measure_reversals(app: App) -> int:
-    _REVERSALS.set(await count_reversals(app.database, _MANY_TRIES))
+    # Jobs of other kinds may be due in years, and none that is tried again is due later than this.
+    until = app.clock.now() + max(RECOVERY_PAUSES_S) * SECOND
+    _REVERSALS.set(await count_reversals(app.database, _MANY_TRIES, until))
     return 0
 
 
