@@ -208,7 +208,7 @@ async def test_a_server_that_is_no_standby_of_the_primary_is_never_read(
             await wrong.close()
     empty = Replica(primary.dsn(), database, LAG_MAX_S, hand)
     await empty.measure()
-    assert empty.trouble == "it cannot be read (WrongSchema)"
+    assert empty.trouble == "it cannot be read (NoTables)"
     await empty.close()
 
 
