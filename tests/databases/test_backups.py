@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from databases.sandboxes import ROWS, fill, make_app, put, read_all
+from postgres import PostgresCluster
 from tollgate.flows import backups, row_files, snapshots
 from tollgate.store import migrating
 from tollgate.store.audit_log import AUDIT_HEAD
@@ -74,6 +75,23 @@ async def test_a_restored_store_has_every_row_but_those_of_running_processes(
         assert await get_setting(target, migrating.NEEDED_REVISION), "it is that of the new tables"
     finally:
         await target.close()
+
+
+async def test_a_restored_database_has_statistics(
+    cluster: PostgresCluster, db: Database, keyring: Keyring, path: Path
+) -> None:
+    """Without them, what reads it next may choose to read whole tables for each row."""
+    await fill(db, "first", 2)
+    await backups.make_backup(db, keyring, path, NOW)
+    url = cluster.create_database()
+    await backups.restore_backup(url, keyring, path)
+    lacking = cluster.run_sql(
+        "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND reltuples < 0"
+        " AND relnamespace = 'public'::regnamespace",
+        url.rpartition("/")[2],
+    )
+    assert set(lacking.split()) == {*(table.name for table in TRANSIENT), "alembic_version"}
+    cluster.drop_database(url)
 
 
 async def test_a_backup_is_the_state_of_one_moment(

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 import asyncpg
 import sqlalchemy as sa
 
-from tollgate.store import copying, hot, months, notices, partitions, postgres, postgres_faults, statements
+from tollgate.store import copying, hot, months, notices, partitions, postgres, postgres_faults, schema, statements
 from tollgate.store.database import Unavailable
 
 _ROWS_MAX = 200
@@ -59,7 +59,7 @@ async def replace_tables(
                     compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
                     await connection.execute(compiled.text, *compiled.bind(write.params), timeout=_TIMEOUT_S)
                 # Without statistics, what reads these rows next is slow.
-                names = ", ".join(table.name for table in content.tables)
+                names = ", ".join(table.name for table in (*content.tables, schema.payment_months))
                 await connection.execute(f"ANALYZE {names}", timeout=_TIMEOUT_S)
             except BaseException:
                 await transaction.rollback()
