@@ -17,8 +17,9 @@ ARGS ?=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo || true)
 APT_INSTALL = $(SUDO) apt-get update -qq && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(WITHOUT_SERVICE)
-# Only promtool is wanted of Prometheus, so nothing that would start its server is installed.
-WITHOUT_SERVICE := $(addprefix -o DPkg::Options::=--path-exclude=,/lib/systemd/system/prometheus.service /etc/init.d/prometheus)
+# Only the programs of these packages are wanted, so nothing that would start their services is installed.
+SERVICES := prometheus etcd haproxy patroni patroni@ pgbouncer
+WITHOUT_SERVICE := $(addprefix -o DPkg::Options::=--path-exclude=,$(SERVICES:%=/lib/systemd/system/%.service) $(SERVICES:%=/etc/init.d/%))
 
 # Suites in the order they run, and the seconds after which each is taken to hang: five times and more what it needs on
 # two idle cores. How long a suite takes is printed, and nothing fails by it.
@@ -47,7 +48,7 @@ FLAGS_api := -n 4 --dist loadfile --no-loadscope-reorder
 FLAGS_browser := -n 3 --dist loadfile --no-loadscope-reorder
 FLAGS_crash := -n 6 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve test check prove bench docs answers crashes screenshots lock wheel clean machine node containers $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove prove-ha ha-machine bench docs answers crashes screenshots lock wheel clean machine node containers $(addprefix test-,$(SUITES))
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -84,6 +85,9 @@ PROVE = $(SAME_NAMES) HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600
 
 bench: .venv/.bench-ok machine  ## payments per second beside the limit, into docs/benchmarks.md
 	$(BIN)/python tools/bench/run.py $(ARGS)
+
+prove-ha: .venv/.dev-ok machine ha-machine  ## take the primary of a PostgreSQL cluster away 20 times under load; as root, into docs/failover.md
+	$(SUDO) $(BIN)/python tools/ha/run.py $(ARGS)
 
 docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
 	$(BIN)/python tools/make_reference.py
@@ -201,3 +205,14 @@ machine:
 	if ! have chromium-headless-shell && have apt-get && [ "$$(id -u)" = 0 ]; then \
 		{ $(APT_INSTALL) chromium-headless-shell; } || echo "the browser tests take twice as long without a shell"; \
 	fi
+
+# The programs of deploy/postgresql-ha.
+ha-machine:
+	@missing=""; \
+	for pair in patroni:patroni etcd:etcd-server haproxy:haproxy pgbouncer:pgbouncer ip:iproute2 setpriv:util-linux; do \
+		PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%:*}" >/dev/null 2>&1 || missing="$$missing $${pair#*:}"; \
+	done; \
+	[ -z "$$missing" ] || { \
+		command -v apt-get >/dev/null || { echo "please install:$$missing"; exit 1; }; \
+		$(APT_INSTALL) $$missing; \
+	}

@@ -57,14 +57,14 @@ def two_servers(
         client = add_channel(first, first.client(), "Contests", "--test-url", acquirer_apart.url)
         other = replace(client, base_url=second.base_url)
         wait_until(lambda: other.get("/v1/query/none").code == "700.400.580")
-        yield Field((first, second), (client, other), acquirer_apart, open_store_reader(database, cluster).query)
+        yield Field((first, second), (client, other), acquirer_apart, open_store_reader(database).query)
 
 
 @pytest.fixture(scope="module")
 def embedded(acquirer_apart: AcquirerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     with GatewayProcess(tmp_path_factory.mktemp("embedded")) as gateway:
         client = add_channel(gateway, gateway.client(), "Contests", "--test-url", acquirer_apart.url)
-        query = open_store_reader(f"sqlite:///{gateway.data}/tollgate.db", None).query
+        query = open_store_reader(f"sqlite:///{gateway.data}/tollgate.db").query
         yield Field((gateway,), (client,), acquirer_apart, query)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from acquirer import DECLINED_CENTS
 from crash.store_reader import PENDING, StoreReader, find_contradictions
@@ -85,15 +86,20 @@ def pause(rng: random.Random, least_s: float, most_s: float) -> None:
     time.sleep(rng.uniform(least_s, most_s))
 
 
-def check_aftermath(world: World, load: Load, client: Client) -> None:
+class Answered(Protocol):
+    @property
+    def answers(self) -> Mapping[Order, Answer]: ...
+
+
+def check_aftermath(world: World, load: Answered, client: Client, replays_max: int = REPLAYS_MAX) -> None:
     """Everything completes by itself, and then every answer that any shop was given is still true."""
     world.store.wait_until_nothing_is_open()
     assert find_contradictions(world.store, world.acquirer.read_ledger()) == []
     assert _find_broken_promises(world.store, load) == []
-    assert _find_changed_answers(client, load) == []
+    assert _find_changed_answers(client, load, replays_max) == []
 
 
-def _find_broken_promises(store: StoreReader, load: Load) -> list[str]:
+def _find_broken_promises(store: StoreReader, load: Answered) -> list[str]:
     records = {record.key: record for record in store.read_payments() if record.key}
     broken = []
     for order, answer in load.answers.items():
@@ -105,8 +111,8 @@ def _find_broken_promises(store: StoreReader, load: Load) -> list[str]:
     return broken + [f"{record} is still open" for record in records.values() if record.state is State.STARTED]
 
 
-def _find_changed_answers(client: Client, load: Load) -> list[str]:
+def _find_changed_answers(client: Client, load: Answered, replays_max: int) -> list[str]:
     """The same key gives the same answer, to the byte, whichever process answers now."""
-    asked = list(load.answers.items())[:: max(1, len(load.answers) // REPLAYS_MAX)]
+    asked = list(load.answers.items())[:: max(1, len(load.answers) // replays_max)]
     again = [(order, answer, insist(client, order.amount, order.key, order.payment_type)) for order, answer in asked]
     return [f"{order}: {old.body!r} became {new.body!r}" for order, old, new in again if new.body != old.body]

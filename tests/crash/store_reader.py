@@ -15,7 +15,6 @@ import apsw
 import asyncpg
 
 from acquirer import Entry, Fate
-from postgres import PostgresCluster
 from tollgate.catalog import codes
 from tollgate.payments.authentication import Stage
 from tollgate.payments.following import Action
@@ -215,8 +214,8 @@ def _read_record(row: tuple[str, ...]) -> Record:
     return Record(id, payment_type, State(int(state)), int(amount), *words, *map(int, numbers))
 
 
-def open_store_reader(database: str, cluster: PostgresCluster | None) -> StoreReader:
-    if cluster is not None:
+def open_store_reader(database: str) -> StoreReader:
+    if database.startswith("postgresql:"):
         return StoreReader(lambda text: asyncio.run(_query_server(database, text)), True)
     path = database.removeprefix("sqlite:///")
 

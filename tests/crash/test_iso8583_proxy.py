@@ -146,7 +146,7 @@ def run_through_proxy(folder: Path, seed: int, payments: int) -> None:
                 thread.join()
             assert shops.faults == []
             proxy.heal()
-            store = open_store_reader(f"sqlite:///{gateway.data}/tollgate.db", None)
+            store = open_store_reader(f"sqlite:///{gateway.data}/tollgate.db")
             _wait_until_nothing_is_open(gateway, store)
             found = list(find_differences(store, host.read_ledger()))
             assert gateway.run("verify", "--quiet").returncode == 0

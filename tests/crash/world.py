@@ -91,13 +91,13 @@ async def _set_up(database_url: str, key_path: Path, test_url: str, directory_ur
 
 
 @contextmanager
-def open_world(folder: Path, cluster: PostgresCluster | None) -> Iterator[World]:
-    """Opens a world on PostgreSQL where there is a cluster, and on SQLite otherwise."""
-    database = cluster.create_database() if cluster else f"sqlite:///{folder}/store.db"
+def open_world(folder: Path, cluster: PostgresCluster | None, database: str = "") -> Iterator[World]:
+    """Opens a world on a database that exists, on PostgreSQL where there is a cluster, or on SQLite."""
+    database = database or (cluster.create_database() if cluster else f"sqlite:///{folder}/store.db")
     with AcquirerProcess() as acquirer, DirectoryServer() as merchants:
         merchants.manner = Manner.CHALLENGE
         token, entity_id = asyncio.run(_set_up(database, folder / "keys.json", acquirer.url, merchants.url))
-        store = open_store_reader(database, cluster)
+        store = open_store_reader(database)
         world = World(folder, database, acquirer, merchants, store, token, entity_id, cluster)
         try:
             yield world

@@ -75,6 +75,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/configuration.md",
         "docs/deployment.md",
         "docs/operations.md",
+        "docs/failover.md",
         "docs/connectors.md",
         "docs/iso8583.md",
         "docs/stripe-api.md",
