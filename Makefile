@@ -48,7 +48,7 @@ FLAGS_api := -n 4 --dist loadfile --no-loadscope-reorder
 FLAGS_browser := -n 3 --dist loadfile --no-loadscope-reorder
 FLAGS_crash := -n 6 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve test check prove prove-ha ha-machine bench docs answers crashes screenshots lock wheel clean machine node containers $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove prove-ha ha-machine bench bench-scale docs answers crashes screenshots lock wheel clean machine node containers $(addprefix test-,$(SUITES))
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -85,6 +85,9 @@ PROVE = $(SAME_NAMES) HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600
 
 bench: .venv/.bench-ok machine  ## payments per second beside the limit, into docs/benchmarks.md
 	$(BIN)/python tools/bench/run.py $(ARGS)
+
+bench-scale: .venv/.bench-ok machine  ## payments beside ten million on PostgreSQL, into docs/scale.md
+	$(BIN)/python tools/bench/scale.py $(ARGS)
 
 prove-ha: .venv/.dev-ok machine ha-machine  ## take the primary of a PostgreSQL cluster away 20 times under load; as root, into docs/failover.md
 	$(SUDO) $(BIN)/python tools/ha/run.py $(ARGS)

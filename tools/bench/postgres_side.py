@@ -7,7 +7,8 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,26 +28,53 @@ from tools.bench.specimen import (
     Specimen,
     Value,
 )
+from tools.bench.subject import read_process_cpu_s
 
 from postgres import USER, PostgresCluster
 from tollgate.store.months import get_month, make_partition_name
 from tollgate.store.partitions import COLUMNS, make_partitions
+from tollgate.values import DAY, Instant
 
 LIMIT_CONNECTIONS = (4, 16, 64)
 """pgbench is asked with each, and its best counts: too few wait for the disk, too many for each other."""
 
 FILL_STEP = 50_000
+MONTH_US = 365 * DAY // 12
+
+_SIZES = """WITH leaves AS (
+ SELECT relation.oid, coalesce(parent.inhparent, relation.oid)::regclass::text AS name
+ FROM pg_class AS relation LEFT JOIN pg_inherits AS parent ON parent.inhrelid = relation.oid
+ WHERE relation.relkind = 'r' AND relation.relnamespace = 'public'::regnamespace)
+SELECT name, sum(pg_table_size(oid)), sum(pg_indexes_size(oid)) FROM leaves GROUP BY name
+ HAVING sum(pg_total_relation_size(oid)) > 1048576 ORDER BY sum(pg_total_relation_size(oid)) DESC"""
+_COUNT_FILLED = "SELECT count(*) FROM pg_partition_tree('payments') WHERE isleaf AND pg_relation_size(relid) > 0"
 
 _TPS = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)
 _NOW = "(extract(epoch from clock_timestamp()) * 1000000)::int8"
+
+
+@dataclass(frozen=True)
+class StoredSize:
+    """Bytes on disk, with indexes, after filling."""
+
+    table_bytes: Mapping[str, int]
+    index_bytes: Mapping[str, int]
+    partitions: int
+    """Partitions of payments that hold rows."""
+
+    @property
+    def total_bytes(self) -> int:
+        return sum(self.table_bytes.values()) + sum(self.index_bytes.values())
 
 
 class PostgresSide:
     name = "PostgreSQL"
     is_embedded = False
 
-    def __init__(self, cluster: PostgresCluster) -> None:
+    def __init__(self, cluster: PostgresCluster, months: int = 0) -> None:
+        """Fills so many months, without terms of the search; without a number, one moment with them."""
         self._cluster = cluster
+        self._months = months
 
     @property
     def version(self) -> str:
@@ -89,10 +117,31 @@ class PostgresSide:
 
     def fill(self, address: str, specimen: Specimen, count: int, sign: Sign) -> None:
         """Fills in completed payments, events and entries; then does what a server does to new rows sooner or later."""
-        asyncio.run(_fill(address, specimen, count, sign))
+        instants = _choose_instants(specimen, count, self._months)
+        asyncio.run(_fill(address, specimen, instants, sign, with_terms=not self._months))
         name = _database_of(address)
         self._cluster.run_sql("VACUUM ANALYZE payments, payment_months, outbox, ledger_entries, payment_terms", name)
         self._cluster.run_sql("CHECKPOINT", name)
+
+    def measure_size(self, address: str) -> StoredSize:
+        """Measures the tables of a MiB and more, each with its partitions."""
+        lines = self._cluster.run_sql(_SIZES, _database_of(address)).splitlines()
+        rows = [(name, int(table), int(indexes)) for name, table, indexes in (line.split("|") for line in lines)]
+        return StoredSize(
+            {name: table for name, table, _ in rows},
+            {name: indexes for name, _, indexes in rows},
+            int(self._cluster.run_sql(_COUNT_FILLED, _database_of(address))),
+        )
+
+    def read_logged_bytes(self) -> int:
+        """Returns the length of the write-ahead log so far, of all databases."""
+        return int(self._cluster.run_sql("SELECT pg_current_wal_insert_lsn() - '0/0'"))
+
+    def read_cpu_s(self) -> float:
+        """Returns the seconds that all processes of the server have spent so far."""
+        main = int((self._cluster.folder / "db" / "postmaster.pid").read_text().split()[0])
+        pids = [main, *map(int, Path(f"/proc/{main}/task/{main}/children").read_text().split())]
+        return sum(map(read_process_cpu_s, pids))
 
     def _run_pgbench(self, address: str, script: Path, connections: int, seconds: int) -> float:
         place = urlsplit(address)
@@ -155,25 +204,38 @@ def render_script(specimen: Specimen) -> str:
     )
 
 
-async def _fill(address: str, specimen: Specimen, count: int, sign: Sign) -> None:
+def _choose_instants(specimen: Specimen, count: int, months: int) -> range:
+    """Returns the instants of filled payments: a microsecond apart, or equally over so many months."""
+    ends_at = int(str(specimen.payment["created_at"])) - FILLED_BEFORE_US
+    step = max(1, months * MONTH_US // count)
+    return range(ends_at - step * count, ends_at, step)
+
+
+def _list_months(instants: range) -> Iterator[Instant]:
+    """Yields the beginning of each month."""
+    month = get_month(instants[0])
+    while month.begins_at <= instants[-1]:
+        yield month.begins_at
+        month = get_month(month.ends_at)
+
+
+async def _fill(address: str, specimen: Specimen, instants: range, sign: Sign, *, with_terms: bool) -> None:
     texts = render_fill(specimen)
-    began_at = int(str(specimen.payment["created_at"])) - FILLED_BEFORE_US
     connection = await asyncpg.connect(address)
     try:
         await connection.execute("SET synchronous_commit = off")
         for table in COLUMNS:
             async with connection.transaction():
-                await make_partitions(connection, table, [began_at, began_at + count])
-        for first in range(0, count, FILL_STEP):
+                await make_partitions(connection, table, _list_months(instants))
+        for first in range(0, len(instants), FILL_STEP):
             rows = []
-            for n in range(first, min(first + FILL_STEP, count)):
+            for n, instant in enumerate(instants[first : first + FILL_STEP], first):
                 varied = {"id": f"8a{os.urandom(15).hex()}", "merchant_transaction_id": f"stored-{n}"}
-                instant = began_at + n
                 rows.append((*varied.values(), instant, sign(**varied, created_at=instant, completed_at=instant)))
             columns = list(zip(*rows, strict=True))
             for text in texts:
                 await connection.execute(text, *columns)
-        for text in render_index(specimen):
+        for text in render_index(specimen, with_terms=with_terms):
             await connection.execute(text)
     finally:
         await connection.close()

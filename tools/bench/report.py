@@ -101,8 +101,13 @@ def render(figures: Figures) -> str:
 
 
 def _render_top(figures: Figures) -> Iterator[str]:
-    plan = figures.plan
     yield _TOP
+    yield from render_run(figures)
+
+
+def render_run(figures: Figures) -> Iterator[str]:
+    """Renders what was run, and where."""
+    plan = figures.plan
     yield f"- commit {figures.commit}"
     machine = figures.machine
     yield from (f"- {fact}" for fact in (machine.kind, machine.interpreter, machine.load, f"taken {machine.taken}"))
@@ -113,7 +118,7 @@ def _render_top(figures: Figures) -> Iterator[str]:
 def _render_rates(figures: Figures) -> Iterator[str]:
     yield _RATES
     titles = ("connections", "payments/s", "p50 ms", "p99 ms", "CPU µs each", "of the limit", "rounds", "undisturbed")
-    yield from _head("database", "processes", *titles)
+    yield from render_head("database", "processes", *titles)
     for side in figures.sides:
         for server in side.servers:
             for connections in CONNECTIONS:
@@ -122,7 +127,7 @@ def _render_rates(figures: Figures) -> Iterator[str]:
 
 def _render_rate(side: SideResult, server: ServerResult, connections: int) -> str:
     loads, shares = server.loads[connections], side.limit_shares(server, connections)
-    return _row(
+    return render_row(
         side.name,
         server.processes,
         connections,
@@ -138,29 +143,29 @@ def _render_rate(side: SideResult, server: ServerResult, connections: int) -> st
 
 def _render_limits(figures: Figures) -> Iterator[str]:
     yield _LIMITS
-    yield from _head("database", "how", "payments/s", "")
+    yield from render_head("database", "how", "payments/s", "")
     for side in figures.sides:
         for name, rates in side.limits.items():
-            yield _row(side.name, name, f"{median(rates):,.0f}", "the limit" if name == side.limit_name else "")
+            yield render_row(side.name, name, f"{median(rates):,.0f}", "the limit" if name == side.limit_name else "")
 
 
-def _render_growth(figures: Figures) -> Iterator[str]:
+def render_growth(figures: Figures) -> Iterator[str]:
     plan = figures.plan
     yield _GROWTH
-    yield from _head(
+    yield from render_head(
         "database", f"{plan.stored_few:,} stored", f"{plan.stored_many:,} stored", "ratio", "rounds", "undisturbed"
     )
     for side in figures.sides:
         shares = side.growth_shares
         few, many = f"{median(side.few):,.0f}", f"{median(side.many):,.0f}"
         ratios = f"{median(shares):.2f}", _span(shares), f"{side.undisturbed_growth_share:.2f}"
-        yield _row(side.name, few, many, *ratios)
+        yield render_row(side.name, few, many, *ratios)
 
 
-def _render_operations(figures: Figures) -> Iterator[str]:
+def render_operations(figures: Figures) -> Iterator[str]:
     stored = f"{figures.plan.stored_few:,} stored", f"{figures.plan.stored_many:,} stored"
     yield _OPERATIONS
-    yield from _head(
+    yield from render_head(
         *("database", "operation", "connections", *(f"CPU µs, {each}" for each in stored), "growth", "passes"),
         *("to a payment", "passes", *(f"ms, {each}" for each in stored), "growth", "turns", "undisturbed"),
     )
@@ -177,7 +182,7 @@ def _render_operations(figures: Figures) -> Iterator[str]:
 def _render_operation(name: str, measured: OperationsResult, operation: Operation) -> str:
     row = measured.rows[operation]
     ratios = measured.list_ratios(operation) if is_compared(operation) else []
-    return _row(
+    return render_row(
         *(name, operation.name, operation.connections),
         *(f"{median(costs):,.0f}" for costs in (row.cpu_us.few, row.cpu_us.many)),
         *(f"{row.cpu_us.growth:.2f}", _span(row.cpu_us.growths)),
@@ -190,18 +195,20 @@ def _render_operation(name: str, measured: OperationsResult, operation: Operatio
 def _render_pages(figures: Figures) -> Iterator[str]:
     yield _PAGES
     far = f"page {figures.plan.far_page:,}"
-    yield from _head("database", "first", SECOND, f"{far}, by cursor", f"{far} to the first", "to the second", "rounds")
+    yield from render_head(
+        "database", "first", SECOND, f"{far}, by cursor", f"{far} to the first", "to the second", "rounds"
+    )
     for side in figures.sides:
         if side.pages:
             costs = (f"{median(side.pages.costs[page]):.2f}" for page in (FIRST, SECOND, FAR))
             growths = side.pages.growths(SECOND)
             to_first = f"{median(side.pages.growths(FIRST)):.2f}"
-            yield _row(side.name, *costs, to_first, f"{median(growths):.2f}", _span(growths))
+            yield render_row(side.name, *costs, to_first, f"{median(growths):.2f}", _span(growths))
 
 
 def _render_webhooks(figures: Figures) -> Iterator[str]:
     yield _WEBHOOKS
-    yield from _head(
+    yield from render_head(
         *("database", "payments/s without", "with one", "ratio", "rounds", "undisturbed", "events"),
         *("p50 s", "p99 s", "all within s", "p99 s alone", "beside broken", "ratio", "rounds"),
     )
@@ -209,7 +216,7 @@ def _render_webhooks(figures: Figures) -> Iterator[str]:
         if side.webhooks:
             heard = side.webhooks
             delays = quantiles(heard.delays_s, n=100)
-            yield _row(
+            yield render_row(
                 side.name,
                 *(f"{median(rates):,.0f}" for rates in (heard.unheard, heard.heard)),
                 *(f"{median(heard.shares):.2f}", _span(heard.shares), f"{heard.undisturbed_share:.2f}"),
@@ -222,23 +229,23 @@ def _render_webhooks(figures: Figures) -> Iterator[str]:
 
 def _render_rules(figures: Figures) -> Iterator[str]:
     yield _RULES
-    yield from _head("database", "payments/s without", f"with {RULES}", "ratio", "rounds", "undisturbed")
+    yield from render_head("database", "payments/s without", f"with {RULES}", "ratio", "rounds", "undisturbed")
     for side in figures.sides:
         if side.rules:
             ruled = side.rules
             rates = (f"{median(each):,.0f}" for each in (ruled.without, ruled.ruled))
             costs = f"{median(ruled.costs):.2f}", _span(ruled.costs), f"{ruled.undisturbed_cost:.2f}"
-            yield _row(side.name, *rates, *costs)
+            yield render_row(side.name, *rates, *costs)
 
 
 def _render_office(figures: Figures) -> Iterator[str]:
     plan = figures.plan
     yield _OFFICE
-    yield from _head("database", "what", f"{plan.stored_few:,} stored", f"{plan.stored_many:,} stored", "ratio")
+    yield from render_head("database", "what", f"{plan.stored_few:,} stored", f"{plan.stored_many:,} stored", "ratio")
     measured = [(side.name, side.office) for side in figures.sides if side.office]
     for name, office in measured:
         for what, times in office.times.items():
-            yield _row(name, what, f"{median(times.few):.1f}", f"{median(times.many):.1f}", f"{times.growth:.2f}")
+            yield render_row(name, what, f"{median(times.few):.1f}", f"{median(times.many):.1f}", f"{times.growth:.2f}")
     yield ""
     for name, office in measured:
         took = f"{office.few_mb:.1f} MiB, and of {office.many_rows:,} rows {office.many_mb:.1f} MiB"
@@ -248,26 +255,26 @@ def _render_office(figures: Figures) -> Iterator[str]:
 def _render_needs(figures: Figures) -> Iterator[str]:
     yield _NEEDS
     titles = ("first start s", "later starts s", "idle MiB", "after the load MiB", "payments made")
-    yield from _head("database", "processes", *titles)
+    yield from render_head("database", "processes", *titles)
     for side in figures.sides:
         for server in side.servers:
             first_s, *later_s = server.start_s
             starts = f"{first_s:.2f}", f"{median(later_s):.2f}"
             memory = f"{server.idle_mb:.0f}", f"{server.loaded_mb:.0f}"
-            yield _row(side.name, server.processes, *starts, *memory, f"{server.payments:,}")
+            yield render_row(side.name, server.processes, *starts, *memory, f"{server.payments:,}")
 
 
 def _render_memory(figures: Figures) -> Iterator[str]:
     yield _MEMORY
     titles = (f"MiB after {100 * tenth // TENTHS} %" for tenth in _SHOWN_TENTHS)
-    yield from _head(
+    yield from render_head(
         "database", "payments answered", "counted", *titles, "MiB at the end", "to that when caches are full"
     )
     for side in figures.sides:
         if side.memory:
             kept = side.memory
             parts = (f"{kept.read_mb[tenth]:.0f}" if tenth in kept.read_mb else "" for tenth in _SHOWN_TENTHS)
-            yield _row(
+            yield render_row(
                 *(side.name, f"{kept.answered:,} of {kept.planned:,}", f"{kept.payments:,}"),
                 *(*parts, f"{kept.at_end_mb:.0f}", f"{kept.growth:.2f}"),
             )
@@ -277,10 +284,10 @@ def _render_rival(figures: Figures) -> Iterator[str]:
     yield f"## Beside {figures.rival_name}"
     yield _RIVAL
     sides = figures.sides if Part.RATES in figures.plan.parts else ()
-    yield from _head("connections", "charges/s", "p50 ms", "p99 ms", *(f"on {side.name}" for side in sides))
+    yield from render_head("connections", "charges/s", "p50 ms", "p99 ms", *(f"on {side.name}" for side in sides))
     for connections, loads in figures.rival.items():
         rate = median_rate(loads)
-        yield _row(
+        yield render_row(
             connections,
             f"{rate:,.0f}",
             f"{median(load.p50_ms for load in loads):.1f}",
@@ -289,27 +296,27 @@ def _render_rival(figures: Figures) -> Iterator[str]:
         )
 
 
-def _render_bounds(figures: Figures) -> Iterator[str]:
+def render_bounds(figures: Figures) -> Iterator[str]:
     yield _BOUNDS
     bounds = list_bounds(figures)
     if not bounds:
         yield "Nothing with a bound was measured."
         return
-    yield from _head("what", "bound", "measured", "")
+    yield from render_head("what", "bound", "measured", "")
     for bound in bounds:
-        yield _row(bound.text, bound.words, f"{bound.measured:.2f}", "kept" if bound.is_kept else "**broken**")
+        yield render_row(bound.text, bound.words, f"{bound.measured:.2f}", "kept" if bound.is_kept else "**broken**")
 
 
 def _span(shares: Sequence[float]) -> str:
     return f"{min(shares):.2f} to {max(shares):.2f}"
 
 
-def _head(*titles: str) -> Iterator[str]:
-    yield _row(*titles)
-    yield _row(*("---" for _ in titles))
+def render_head(*titles: str) -> Iterator[str]:
+    yield render_row(*titles)
+    yield render_row(*("---" for _ in titles))
 
 
-def _row(*cells: object) -> str:
+def render_row(*cells: object) -> str:
     return f"| {' | '.join(str(cell) for cell in cells)} |"
 
 
@@ -317,8 +324,8 @@ _SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = 
     (None, _render_top),
     (Part.RATES, _render_rates),
     (Part.RATES, _render_limits),
-    (Part.GROWTH, _render_growth),
-    (Part.OPERATIONS, _render_operations),
+    (Part.GROWTH, render_growth),
+    (Part.OPERATIONS, render_operations),
     (Part.PAGES, _render_pages),
     (Part.OFFICE, _render_office),
     (Part.WEBHOOKS, _render_webhooks),
@@ -326,6 +333,6 @@ _SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = 
     (Part.RATES, _render_needs),
     (Part.MEMORY, _render_memory),
     (Part.RIVAL, _render_rival),
-    (None, _render_bounds),
+    (None, render_bounds),
 )
 """The sections stand in the order of the document; one without a part is always there."""

@@ -32,7 +32,7 @@ INSTANT_DIGITS = 16
 """The ids of an event and of a ledger entry begin with their instant in so many hex digits."""
 
 FILLED_BEFORE_US = 60_000_000
-"""The first filled payment lies so long before the specimen; each of the others one microsecond after the last."""
+"""About so long before the specimen lie filled payments, a microsecond apart."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class Subject:
 
     def read_cpu_s(self) -> float:
         """Returns the seconds that all its threads have spent so far, in and out of the kernel."""
-        return sum(time.clock_gettime(~int(proc.name) << 3 | _CPU_CLOCK) for proc in self._list_procs())
+        return sum(read_process_cpu_s(int(proc.name)) for proc in self._list_procs())
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -97,6 +97,11 @@ class Subject:
             raise RuntimeError("the server is not running")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         return [Path(f"/proc/{pid}") for pid in (process.pid, *children)]
+
+
+def read_process_cpu_s(pid: int) -> float:
+    """Returns the seconds that a process has spent so far, in and out of the kernel, with all its threads."""
+    return time.clock_gettime(~pid << 3 | _CPU_CLOCK)
 
 
 def _read_status_kb(proc: Path, name: str) -> int:

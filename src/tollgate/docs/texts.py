@@ -76,6 +76,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/deployment.md",
         "docs/operations.md",
         "docs/failover.md",
+        "docs/scale.md",
         "docs/connectors.md",
         "docs/iso8583.md",
         "docs/stripe-api.md",
