@@ -216,6 +216,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     public_url: Annotated[
         str, Setting("How clients reach this host, where it differs from host and port.", _WEB_ADDRESS)
     ] = ""
+    archive: Annotated[
+        str, Setting("Folder of the months that `tollgate archive` moved out of the database.", _PATH)
+    ] = ""
     key_file: Annotated[
         str, Setting("Key file; on a live host it is required and lies outside the data folder.", _PATH)
     ] = ""
@@ -311,6 +314,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def uses_sqlite(self) -> bool:
         return self.database_url.startswith("sqlite:")
+
+    @property
+    def archive_folder(self) -> Path | None:
+        return Path(self.archive) if self.archive else None
 
     @property
     def key_path(self) -> Path:

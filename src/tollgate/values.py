@@ -389,8 +389,8 @@ class Overloaded(Refusal):
 class TemporarilyUnavailable(Refusal):
     http_status = 503
 
-    def __init__(self, result: Result, retry_after_s: int) -> None:
-        super().__init__(result)
+    def __init__(self, result: Result, retry_after_s: int, detail: str = "") -> None:
+        super().__init__(result, detail)
         self.retry_after_s = retry_after_s
 
 

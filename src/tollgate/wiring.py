@@ -94,6 +94,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         key_path=settings.key_path,
         allows_plain_loopback=settings.allow_plain_loopback,
         data_folder=settings.data_folder,
+        archive=settings.archive_folder,
         four_eyes=approvals.read_four_eyes(settings.four_eyes, is_live=settings.is_live),
         card_testing=card_testing.CardTesting(keyring, clock) if settings.stops_card_testing else None,
     )

@@ -43,6 +43,11 @@ REVISION_ROWS: dict[str, dict[str, Mapping[str, Any]]] = {
     "0014": _ROWS,
     "0015": _ROWS,
     "0016": {**_ROWS, "payment_months": {"merchant_id": MERCHANT, "id": "8a", "created_at": 1}},
+    "0017": {
+        **_ROWS,
+        "payment_months": {"merchant_id": MERCHANT, "id": "8a", "created_at": 1},
+        "archived_months": {"month": "2024-01", "accounts": "{}"},
+    },
 }
 """The values that mean something, by revision and table. Other columns and tables get any value of their type."""
 

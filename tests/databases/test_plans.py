@@ -50,7 +50,7 @@ DAYS = reports.shape_period(
 BACKWARDS = reports.shape_period(Period(begins_at=0, ends_at=1, is_newest_first=True))
 
 SMALL = {
-    "approvals", "bank_files", "delivery_workers", "inboxes", "merchants",
+    "approvals", "archived_months", "bank_files", "delivery_workers", "inboxes", "merchants",
     "risk_entries", "risk_rules",
     "planned_outcomes", "saved_views", "settings", "users", "webhooks",
 }  # fmt: skip
@@ -59,8 +59,8 @@ SHORT = ("announcements_pending", "deliveries_pending", "instructions_open")
 """Indexes that hold only what waits."""
 FIRST_ROWS = {"audit._sample", "registrations._newest", "search_index._newest_events"}
 """Statements that walk along a key and stop at the first rows."""
-BEHIND = {"sightings._count_all"}
-"""Statements that only a worker runs, beside payments."""
+BEHIND = {"sightings._count_all", "archives._count_places"}
+"""Statements that only a worker or an audit runs, beside payments."""
 POSTGRESQL_ONLY = {"notices._notify", "sightings._insert_texts", "sightings._looks"}
 """Statements that SQLite is never given."""
 STATEMENTS = {

@@ -71,4 +71,5 @@ class AuditAction(StrEnum):
     BACKUP_MADE = "backup made"
     BACKUP_RESTORED = "backup restored"
     PERSON_ERASED = "personal data erased"
+    MONTH_ARCHIVED = "month archived"
     FACTS_EXPORTED = "facts of the host exported"

@@ -249,6 +249,8 @@ class Limits:
     """The time after which an erasure that nobody went on with, or that is done, is forgotten."""
     dispute_period: Instant = 180 * DAY
     """The time after a chargeback in which its parties may still ask for what names the shopper."""
+    archive_days_min: int = 180
+    """A month stays in the database so long after its end, because refunds and disputes may still come."""
     search_text_length_max: int = 200
     search_words_max: int = 10
     search_candidates_max: int = 1000

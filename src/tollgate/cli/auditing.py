@@ -26,15 +26,16 @@ Tell = Callable[[str, int], None]
 
 
 @program.command()
-@with_settings(*STORE_FLAGS)
+@with_settings(*STORE_FLAGS, "archive")
 @click.option("--max", "findings_max", type=click.IntRange(min=0), default=FINDINGS_MAX, show_default=True)
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a script to read.")
 def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
     """Verify that payments, balances, signatures, ledger, events and SEPA instructions agree.
 
-    Walks the whole store and only reads, beside running servers or without. Up to --max findings are printed, the
-    rest is counted. Ends with 0 where all is well, with 1 where something was found, with 2 where it could not be run.
+    Walks the whole store, with the archived months in the folder of --archive, and only reads, beside running servers
+    or without. Up to --max findings are printed, the rest is counted. Ends with 0 where all is well, with 1 where
+    something was found, with 2 where it could not be run.
     """
 
     async def verify_all(database: Database, settings: Settings) -> AuditReport:
@@ -44,7 +45,7 @@ def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
         # Only the bar on a terminal shows how many rows there are.
         length = sum((await audit.count_rows(database)).values()) if sys.stderr.isatty() else 1
         with show_progress(0 if quiet else length) as tell:
-            return await verify_store(database, keyring, tell, findings_max)
+            return await verify_store(database, keyring, tell, findings_max, archive=settings.archive_folder)
 
     try:
         report = with_store(flags, verify_all, read_only=True)
@@ -75,7 +76,7 @@ def render_text(report: AuditReport) -> str:
         lines.append(f"... and {report.findings_count - len(report.findings)} more")
     count = report.findings_count
     verdict = f"{count} finding{'s' if count > 1 else ''}" if count else "all is well"
-    return "\n".join([*lines, f"{verdict}: {report.chains_count} chains; rows walked: {walked}"])
+    return "\n".join([*lines, *report.unchecked, f"{verdict}: {report.chains_count} chains; rows walked: {walked}"])
 
 
 def render_json(report: AuditReport) -> str:
@@ -90,5 +91,6 @@ def render_json(report: AuditReport) -> str:
         "chains_count": report.chains_count,
         "rows": report.rows,
         "accounts": accounts,
+        "unchecked": report.unchecked,
     }
     return msgspec.json.encode(shown).decode()

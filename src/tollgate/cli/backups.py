@@ -63,12 +63,13 @@ def backup(file: Path, rate: int | None, **flags: Any) -> None:
 
 @program.command("restore")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@with_settings(*STORE_FLAGS)
+@with_settings(*STORE_FLAGS, "archive")
 def restore(file: Path, **flags: Any) -> None:
     """Fill a new or empty store from a backup, and verify it.
 
     It needs the key file of the store that was backed up, with the keys of that day. Start no server before it has
-    ended. Ends with 0 where all is well, with 1 where something was found or refused.
+    ended. Archived months are verified in the folder of --archive. Ends with 0 where all is well, with 1 where
+    something was found or refused.
     """
     settings = read_settings(flags)
     keyring = load_keyring(settings.key_path)
@@ -80,7 +81,7 @@ def restore(file: Path, **flags: Any) -> None:
     async def verify(database: Database, _: Settings) -> AuditReport:
         await record(database, keyring, AuditAction.BACKUP_RESTORED, file.name)
         with show_progress(1) as tell:
-            return await verify_store(database, keyring, tell, FINDINGS_MAX)
+            return await verify_store(database, keyring, tell, FINDINGS_MAX, archive=settings.archive_folder)
 
     report = with_store(settings, verify)
     click.echo(render_text(report))

@@ -25,7 +25,7 @@ ACTOR = Actor(name="tollgate erase")
 @click.option("--payment", help="Find the person by a payment, with the e-mail address and customer id in it.")
 @click.option("--yes", is_flag=True, help="Erase what was found without asking.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a script to read.")
-@with_settings(*STORE_FLAGS)
+@with_settings(*STORE_FLAGS, "archive")
 def erase(merchant_id: str, yes: bool, as_json: bool, **flags: Any) -> None:
     """Remove what names a person from the rows of a merchant, and keep the ledger.
 

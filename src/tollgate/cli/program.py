@@ -148,6 +148,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("backup", "restore"), ("backups",)),
     **dict.fromkeys(("bins", "geoip"), ("countries",)),
     **dict.fromkeys(("make-keys", "rotate-keys", "key-archive"), ("keys",)),
+    "archive": ("archiving",),
     "bank": ("bank",),
     "channel": ("people", "acquirers", "wallets"),
     "decrypt": ("webhooks",),

@@ -68,6 +68,8 @@ def _refuse(text: str) -> values.InvalidParameters:
     return make_invalid(values.Fault(_NAME, message, text))
 
 
+BEGIN = "date.from"
+"""The parameter that says where the time of a report begins."""
 _DAY_LENGTH = len("yyyy-MM-dd")
 
 
@@ -89,7 +91,7 @@ def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question
             short_id=fields.get("shortId"),
             payment_types=_read_list(fields.get("paymentTypes")),
             methods=_read_list(fields.get("paymentMethods")),
-            begins_at=read_begin(fields.get("date.from")),
+            begins_at=read_begin(fields.get(BEGIN)),
             ends_at=read_end(fields.get("date.to")),
         ),
         window=read_window(fields, int(fields.get("limit") or rows_max)),
@@ -182,7 +184,7 @@ _ID = re.compile("([0-9]{8})-([A-Z]{3})")
 def read_days(pairs: Pairs, situation: Situation) -> reporting.Period:
     fields = read_report_fields(pairs, situation)
     return reporting.Period(
-        begins_at=read_begin(fields.get("date.from")),
+        begins_at=read_begin(fields.get(BEGIN)),
         ends_at=read_end(fields.get("date.to")),
         currency=fields.get("currency"),
         test_mode=_read_test_mode(fields),
@@ -194,7 +196,7 @@ def read_seller_days(
 ) -> tuple[reporting.SellerPeriod, reporting.Window]:
     fields = read_report_fields(pairs, situation)
     period = reporting.SellerPeriod(
-        begins_at=read_begin(fields.get("date.from")),
+        begins_at=read_begin(fields.get(BEGIN)),
         ends_at=read_end(fields.get("date.to")),
         currency=fields.get("currency"),
         test_mode=_read_test_mode(fields),

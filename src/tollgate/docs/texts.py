@@ -77,6 +77,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "docs/operations.md",
         "docs/failover.md",
         "docs/scale.md",
+        "docs/archiving.md",
         "docs/connectors.md",
         "docs/iso8583.md",
         "docs/stripe-api.md",

@@ -10,7 +10,7 @@ from tollgate.connectors.exchange import AcquirerAccount
 from tollgate.connectors.stripe import events, exchanges
 from tollgate.contract.record_lines import RecordLine
 from tollgate.flows import pay, record
-from tollgate.operations import routes
+from tollgate.operations import archives, routes
 from tollgate.operations.app import App
 from tollgate.operations.journal import About
 from tollgate.payments.chain import PENDING_STATES
@@ -134,6 +134,8 @@ async def find_named(app: App, payment: Payment, line: RecordLine) -> Payment | 
     if payment.payment_type in TAKEN:
         return None if payment.state in PENDING_STATES else payment
     chain = await payments.list_chain(app.database, payment.merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
+    # The refusal of what would follow an archived payment is logged, as any other.
+    chain = chain or await archives.list_chain(app, payment.merchant_id, payment.id)
     taken = [each for each in chain if each.referenced_id == payment.id and each.payment_type in TAKEN]
     return next((each for each in reversed(taken) if each.state is State.APPROVED), None)
 

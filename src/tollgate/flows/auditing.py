@@ -51,6 +51,8 @@ class AuditReport(msgspec.Struct, kw_only=True):
     rows: dict[str, int] = {}
     """The number of rows that were read, by table."""
     accounts: dict[Purse, dict[LedgerAccount, int]] = {}
+    unchecked: list[str] = []
+    """Names what was not checked, each with the reason."""
 
     def add(self, findings: Sequence[Finding]) -> None:
         self.findings_count += len(findings)

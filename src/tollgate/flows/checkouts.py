@@ -13,7 +13,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract import checkouts, links, orders, registrations, shopper_urls
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.fields import Fields, merge_echo, read_fields
-from tollgate.operations import idempotency, routes, signing
+from tollgate.operations import archives, idempotency, routes, signing
 from tollgate.operations.accounts import get_registration
 from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, get_own_checkout, open_prepared, seal_prepared
@@ -146,6 +146,8 @@ async def _answer_state(app: App, checkout: Checkout) -> Answer:
 async def get_attempt(app: App, checkout: Checkout, payment_id: str) -> Payment:
     """Returns the payment that a checkout names, which must have been made for it."""
     payment = await payments.find_payment(app.database, checkout.merchant_id, payment_id)
+    if payment is None:
+        payment = await archives.find_payment(app, checkout.merchant_id, payment_id)
     if payment is None:
         raise LookupError("a checkout names a payment that does not exist")
     if signing.trust(app, payment).checkout_id != checkout.id:

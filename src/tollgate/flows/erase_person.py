@@ -10,11 +10,13 @@ from urllib.parse import unquote_plus
 import msgspec
 
 from tollgate.catalog import audit_actions, codes, limits, persons, results
+from tollgate.flows import erase_archived
 from tollgate.flows.erase_rows import ERASERS, erase_traces
-from tollgate.operations import audit_log, checkouts, settings
+from tollgate.operations import archives, audit_log, checkouts, settings
 from tollgate.operations.app import App
 from tollgate.operations.audit_log import Actor
 from tollgate.payments import checkout, registration, schedule
+from tollgate.payments.archiving import ArchivedMonth
 from tollgate.payments.erasure import Erasure, Phase, Postponed, Sample, SearchKind
 from tollgate.payments.payment import Payment
 from tollgate.store import erasure as store_erasure
@@ -50,6 +52,7 @@ async def begin_erasure(app: App, merchant_id: MerchantId, kind: SearchKind, val
             await settings.forget_sealed_setting(app.database, _make_name(merchant_id, earlier.id))
     emails, customer_ids, registration_ids = await _list_terms(app, merchant_id, kind, value)
     totals = [await walk.count(app.database, merchant_id) for walk in store_erasure.WALKS.values()]
+    totals += [each.payments for each in await erase_archived.list_parts(app)]
     begun = Erasure(
         id=make_id(app.random_bytes),
         merchant_id=merchant_id,
@@ -76,14 +79,16 @@ async def _list_terms(
         case SearchKind.REGISTRATION:
             return (), (), (value,)
     payment = await payments.find_payment(app.database, merchant_id, value) if is_id(value) else None
-    if payment is None:
+    chain = await archives.list_chain(app, merchant_id, value) if payment is None and is_id(value) else []
+    if payment is not None:
+        chain = await payments.list_chain(app.database, merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
+    if not chain:
         raise _refuse("there is no such payment")
-    chain = await payments.list_chain(app.database, merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
     emails = {text.casefold() for each in chain for text in _list_values(each.echo, persons.EMAIL)}
     customers = {text for each in chain for text in _list_values(each.echo, persons.CUSTOMER_ID)}
     registrations = {each.registration_id for each in chain if each.registration_id}
     # A payment that names nobody else is found by its own id.
-    return tuple(sorted(emails)), tuple(sorted(customers)), (*sorted(registrations), payment.first_id)
+    return tuple(sorted(emails)), tuple(sorted(customers)), (*sorted(registrations), chain[0].first_id)
 
 
 def _list_values(fields: Mapping[str, str], word: str) -> list[str]:
@@ -173,8 +178,8 @@ async def finish_erasure(app: App, erasure: Erasure, actor: Actor, tell: Tell = 
 
 
 async def _search_page(app: App, erasure: Erasure) -> Erasure:
-    walk = store_erasure.WALKS[_PLACES[erasure.place]]
-    rows, last = await walk.list_page(app.database, erasure.merchant_id, erasure.after, limits.LIMITS.erasure_page)
+    parts = await erase_archived.list_parts(app)
+    rows, last, walked = await _list_page(app, erasure, parts)
     found = {name: list(ids) for name, ids in erasure.found.items()}
     samples = list(erasure.samples)
     for row in rows:
@@ -187,18 +192,34 @@ async def _search_page(app: App, erasure: Erasure) -> Erasure:
             samples.append(_make_sample(row))
     is_full = any(len(ids) >= limits.LIMITS.erasure_found_max for ids in found.values())
     place = erasure.place if last is not None else erasure.place + 1
-    is_over = is_full or place == len(_PLACES)
+    is_over = is_full or place == len(_PLACES) + len(parts)
     return msgspec.structs.replace(
         erasure,
         place=place,
         after=last or "",
-        walked=erasure.rows if is_over else min(erasure.rows, erasure.walked + len(rows)),
+        walked=erasure.rows if is_over else min(erasure.rows, erasure.walked + walked),
         found={name: tuple(ids) for name, ids in found.items()},
         found_counts={name: len(ids) for name, ids in found.items()},
         samples=tuple(samples),
         is_partial=is_full,
         phase=Phase.FOUND if is_over else Phase.SEARCHING,
     )
+
+
+async def _list_page(
+    app: App, erasure: Erasure, parts: Sequence[ArchivedMonth]
+) -> tuple[Sequence[Any], str | None, int]:
+    """Returns rows to look at, the id to go on after, and how many were read; archived months come after all tables."""
+    if erasure.place < len(_PLACES):
+        walk = store_erasure.WALKS[_PLACES[erasure.place]]
+        page = limits.LIMITS.erasure_page
+        rows, last = await walk.list_page(app.database, erasure.merchant_id, erasure.after, page)
+        return rows, last, len(rows)
+    part = parts[erasure.place - len(_PLACES)]
+    found = await erase_archived.search_part(
+        app, erasure.merchant_id, part, lambda payment: _is_about(app, payment, erasure)
+    )
+    return found, None, part.payments
 
 
 def _is_about(app: App, row: Any, erasure: Erasure) -> bool:
@@ -267,7 +288,10 @@ async def _erase_some(app: App, erasure: Erasure) -> Erasure:
         some = left.get(name, [])[: limits.LIMITS.erase_batch]
         if not some:
             continue
-        reasons = {row_id: await erase(app, erasure.merchant_id, row_id) for row_id in some}
+        reasons = await erase_archived.erase_chains(app, erasure.merchant_id, some) if name == "payments" else {}
+        for row_id in some:
+            if row_id not in reasons:
+                reasons[row_id] = await erase(app, erasure.merchant_id, row_id)
         gone = [row_id for row_id, reason in reasons.items() if reason is None]
         await erase_traces(app, erasure.merchant_id, name, gone)
         erased[name] = erased.get(name, 0) + len(gone)

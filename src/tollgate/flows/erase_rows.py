@@ -9,16 +9,16 @@ import msgspec
 
 from tollgate.catalog import limits, persons
 from tollgate.contract.answers import encode_answer, render_answered
-from tollgate.flows.erase import erase_registration
-from tollgate.flows.index_payments import make_terms
+from tollgate.flows import erase, index_payments
+from tollgate.operations import archives as archived_chains
 from tollgate.operations import idempotency as kept_answers
 from tollgate.operations.app import App
 from tollgate.operations.signing import has_signature, sign
-from tollgate.payments import following, ledger, registration
+from tollgate.payments import archiving, following, ledger, registration, schedule
 from tollgate.payments.checkout import CheckoutState, LinkState
 from tollgate.payments.payment import OPEN_STATES, Payment, State
-from tollgate.payments.schedule import Schedule
 from tollgate.store import (
+    archives,
     checkouts,
     erasure,
     idempotency,
@@ -34,6 +34,7 @@ from tollgate.values import DAY, MerchantId
 _UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
 _DISPUTES = frozenset({following.Action.CHARGEBACK, following.Action.RETURN, following.Action.REPEATED_CHARGEBACK})
 TAMPERED = "its signature is wrong: run `tollgate verify`"
+ARCHIVING = "it is being archived: erase again afterwards"
 CHANGED = "it was changed at this moment: erase again"
 
 Erase = Callable[[App, MerchantId, str], Awaitable[str | None]]
@@ -85,7 +86,9 @@ def find_obstacle(app: App, chain: Sequence[Payment]) -> str | None:
 async def erase_chain(app: App, merchant_id: MerchantId, first_id: str) -> str | None:
     """Erases a payment and all that followed it; signatures and stored answers are made again in the same commit."""
     chain = await payments.list_chain(app.database, merchant_id, first_id, limits.LIMITS.chain_rows_max)
-    obstacle = find_obstacle(app, chain)
+    if not chain and await archives.find_archived(app.database, merchant_id, first_id) is not None:
+        return CHANGED
+    obstacle = ARCHIVING if chain and archiving.is_being_archived(chain[0]) else find_obstacle(app, chain)
     if obstacle is None and await retention.has_open_chain(app.database, merchant_id, first_id):
         obstacle = "a bank is still to be told of it"
     if obstacle is not None or not chain:
@@ -94,7 +97,9 @@ async def erase_chain(app: App, merchant_id: MerchantId, first_id: str) -> str |
     for payment in chain:
         erased = sign(app, erase_payment(payment))
         writes += erasure.erase_payment_writes(payment, erased)
-        writes += search_index.delete_terms_writes(sorted({*make_terms(payment)} - {*make_terms(erased)}))
+        writes += search_index.delete_terms_writes(
+            sorted({*index_payments.make_terms(payment)} - {*index_payments.make_terms(erased)})
+        )
         record = await idempotency.find_idempotency_record_of(app.database, payment)
         if record is None or record.status is None:
             continue
@@ -113,7 +118,7 @@ async def erase_account(app: App, merchant_id: MerchantId, registration_id: str)
         return None
     if found.state is registration.RegistrationState.PENDING and found.made_by is not None:
         return f"payment {found.made_by}, which makes it, is not completed yet"
-    if found.state not in registration.WIPED and not await erase_registration(app, found):
+    if found.state not in registration.WIPED and not await erase.erase_registration(app, found):
         return CHANGED
     ended = await schedules.list_schedules(app.database, merchant_id, found.id, limits.LIMITS.chain_rows_max)
     writes = [write for each in ended for write in erasure.erase_schedule_writes(each, drop_personal(each.echo))]
@@ -150,10 +155,11 @@ async def erase_prepared(app: App, merchant_id: MerchantId, checkout_id: str) ->
 
 async def erase_traces(app: App, merchant_id: MerchantId, name: str, row_ids: Sequence[str]) -> None:
     """Empties what other tables kept of rows that are erased; they are searched once for many rows, not by an index."""
-    rows: list[Payment | registration.Registration | Schedule] = []
+    rows: list[Payment | registration.Registration | schedule.Schedule] = []
     for row_id in row_ids:
         if name == "payments":
-            rows += await payments.list_chain(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
+            chain = await payments.list_chain(app.database, merchant_id, row_id, limits.LIMITS.chain_rows_max)
+            rows += chain or await archived_chains.list_chain(app, merchant_id, row_id)
         elif name == "registrations":
             found = await registrations.find_registration(app.database, merchant_id, row_id)
             rows += [] if found is None else [found]

@@ -16,6 +16,7 @@ from tollgate.contract.sellers import check_sellers
 from tollgate.flows.pay import look_up_registration
 from tollgate.operations import accounts, charging, idempotency, routes, signing
 from tollgate.operations.app import SUCCESS_CODES, App, Call
+from tollgate.payments.archiving import is_being_archived
 from tollgate.payments.chain import ChainContext, Plan, Refused, decide_follow_up
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import SYSTEM_ONLY
@@ -24,9 +25,12 @@ from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp, Partner
 from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
 from tollgate.store import payments
+from tollgate.store.archives import find_archived
 from tollgate.store.database import Damaged, Unavailable
 from tollgate.store.named_payments import find_with_first
 from tollgate.values import Conflict, Money, PaymentId, Refusal, is_id
+
+ARCHIVED = "the payment was moved to the archive, and nothing follows it any more"
 
 
 async def follow_up(app: App, request: FollowUp, named_id: str, call: Call, judged: Payment | None = None) -> Answer:
@@ -73,10 +77,14 @@ async def get_named_payment(app: App, payment_type: str, named_id: str, channel:
     found = await find_with_first(app.database, merchant_id, named_id) if is_id(named_id) else None
     if found is None and await look_up_registration(app, merchant_id, named_id) is not None:
         raise Refusal(get_result(codes.REFERENCE_IS_REGISTRATION))
+    if found is None and is_id(named_id) and await find_archived(app.database, merchant_id, named_id) is not None:
+        raise Refusal(get_result(codes.ACCOUNT_ERASED), ARCHIVED)
     if found is None:
         lenient_code = PAYMENT_TYPES[payment_type].unknown_when_lenient or codes.PAYMENT_UNKNOWN
         raise Refusal(get_result(lenient_code if channel.is_lenient else codes.PAYMENT_UNKNOWN))
     named, first = found
+    if is_being_archived(first):
+        raise Refusal(get_result(codes.ACCOUNT_ERASED), ARCHIVED)
     signing.trust(app, named)
     if first is not named:
         signing.trust(app, first)

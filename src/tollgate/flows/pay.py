@@ -14,7 +14,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
 from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
-from tollgate.operations import accounts, card_testing, charging, idempotency, risk, routes, signing
+from tollgate.operations import accounts, archives, card_testing, charging, idempotency, risk, routes, signing
 from tollgate.operations.app import App, Call
 from tollgate.operations.stages import begin_stage
 from tollgate.payments.accounts import CardAccount
@@ -193,10 +193,12 @@ def start_attempt(
 
 
 async def look_up(app: App, merchant_id: MerchantId, payment_id: str) -> Payment | None:
-    """Finds a payment; a tampered row raises, and nothing of it is answered."""
-    payment = (
-        await payments.find_payment(app.database, merchant_id, PaymentId(payment_id)) if is_id(payment_id) else None
-    )
+    """Finds a payment, in the database or in the archive; a tampered row raises, and nothing of it is answered."""
+    if not is_id(payment_id):
+        return None
+    payment = await payments.find_payment(app.database, merchant_id, PaymentId(payment_id))
+    if payment is None:
+        payment = await archives.find_payment(app, merchant_id, payment_id)
     return None if payment is None else signing.trust(app, payment)
 
 

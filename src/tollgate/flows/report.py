@@ -12,16 +12,18 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract import reports as cursors
-from tollgate.operations import signing
+from tollgate.operations import archives, signing
 from tollgate.operations.app import App
 from tollgate.payments import reporting
+from tollgate.payments.archiving import get_end
 from tollgate.payments.completion import list_entries
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Listed, Page, Period, ReportEntry, Search, Tally, Window
+from tollgate.store import archives as stored
 from tollgate.store import reports
 from tollgate.store.database import Database
-from tollgate.values import Fault, InvalidParameters, Refusal
+from tollgate.values import Fault, Instant, InvalidParameters, Refusal, render_timestamp
 
 Row = TypeVar("Row")
 Filters = TypeVar("Filters", Search, Period)
@@ -37,7 +39,8 @@ async def show_chain(app: App, payment: Payment) -> list[Payment]:
     """Returns a payment and all that is linked with it, in the order they came."""
     first_id = payment.first_id
     chains = await reports.list_chains(app.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
-    return [member for member in chains[first_id] if signing.is_trusted(app, member)]
+    chain = chains.get(first_id) or await archives.list_chain(app, payment.merchant_id, payment.id)
+    return [member for member in chain if signing.is_trusted(app, member)]
 
 
 async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
@@ -52,6 +55,18 @@ async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -
     return {
         first_id: [member for member in chain if signing.is_trusted(app, member)] for first_id, chain in chains.items()
     }
+
+
+async def refuse_archived(app: App, begins_at: Instant, name: str) -> None:
+    """Refuses a time of which a part was archived: its sums would lack what is not in the database any more.
+
+    name: the parameter that says where the time begins.
+    """
+    month = await stored.find_newest_month(app.database)
+    if month is not None and begins_at < (end := get_end(month)):
+        day = render_timestamp(end)[:10]
+        message = f"must not be before {day}: payments of earlier months were archived, and no report has them"
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(name, message)])
 
 
 async def sum_up(app: App, channel: Channel, period: Period) -> list[Tally]:

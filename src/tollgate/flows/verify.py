@@ -4,25 +4,26 @@ It only reads. That no row is missing is checked with the chains.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending
 from tollgate.flows import auditing, verify_checkouts, verify_methods, verify_registrations, verify_reviews
+from tollgate.flows.verify_archives import check_archives
 from tollgate.flows.verify_audit_log import check_audit_log
 from tollgate.flows.verify_chains import check_chains, list_events
 from tollgate.flows.verify_users import check_users
 from tollgate.operations.idempotency import open_stored_answer
 from tollgate.operations.signing import has_signature
 from tollgate.operations.webhooks import make_webhook_owner
+from tollgate.payments import registration, schedule, webhooks
 from tollgate.payments.audit import Proof
 from tollgate.payments.completion import list_entries
 from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment, RecoveryTask, State
-from tollgate.payments.registration import RegistrationEvent
-from tollgate.payments.schedule import ScheduleEvent
-from tollgate.payments.webhooks import Webhook
 from tollgate.store import audit as audited
 from tollgate.store import idempotency, jobs
+from tollgate.store.archives import list_archived_months
 from tollgate.store.database import Database
 from tollgate.store.events import Event
 from tollgate.values import make_timed_id
@@ -32,7 +33,7 @@ from tollgate.vault.sealing import sealing_key_id
 SAMPLE = 50
 FINDINGS_MAX = 100
 _RECOVERY_TASKS = frozenset(RecoveryTask)
-_REGISTRATION_EVENTS, _SCHEDULE_EVENTS = frozenset(RegistrationEvent), frozenset(ScheduleEvent)
+_REGISTRATION_EVENTS, _SCHEDULE_EVENTS = frozenset(registration.RegistrationEvent), frozenset(schedule.ScheduleEvent)
 
 
 async def verify(
@@ -41,17 +42,21 @@ async def verify(
     report_progress: Callable[[str, int], None],
     findings_max: int = FINDINGS_MAX,
     pauses_s: Sequence[float] = auditing.PAUSES_S,
+    archive: Path | None = None,
 ) -> auditing.AuditReport:
+    """archive: the folder of archived months; without it they are not checked."""
     await refuse_wrong_keys(database, keyring)
     report = auditing.AuditReport(findings_max=findings_max)
     audit = auditing.Audit(
         database=database, keyring=keyring, report=report, report_progress=report_progress, pauses_s=pauses_s
     )
+    archived_before = await list_archived_months(database)
     await check_chains(audit)
     for table in TABLES:
         await auditing.check_table(audit, table)
     await check_users(audit)
     await check_audit_log(audit)
+    await check_archives(audit, archive, archived_before)
     return report
 
 
@@ -145,7 +150,7 @@ def check_idempotency_record(
         yield Proof.IDEMPOTENCY_KEY, "the answer stored for it is not the one that was given"
 
 
-def check_webhook(keyring: Keyring, row: audited.AuditedRow[Webhook]) -> Iterator[auditing.Flaw]:
+def check_webhook(keyring: Keyring, row: audited.AuditedRow[webhooks.Webhook]) -> Iterator[auditing.Flaw]:
     if row.value is None:
         yield Proof.ROW, auditing.UNREADABLE
     elif not auditing.opens(row.value.sealed_secrets, make_webhook_owner(row.value), keyring):

@@ -4,7 +4,7 @@ A running server may change a chain between two reads, so a doubtful one is read
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -12,13 +12,14 @@ from tollgate.flows import auditing, verify_reviews
 from tollgate.flows.verify_checkouts import list_unnamed_payments
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.operations.signing import has_signature
+from tollgate.payments.archiving import MonthState, open_again
 from tollgate.payments.audit import Finding, Proof, check_chain, check_entries, make_finding, sum_expected_accounts
 from tollgate.payments.completion import list_entries, may_have_taken
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Entry, LedgerAccount
 from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payment, RecoveryTask, State
+from tollgate.store import archives, opening
 from tollgate.store import audit as audited
-from tollgate.store import opening
 from tollgate.store.database import Database
 from tollgate.store.events import Event
 from tollgate.store.instructions import Instruction
@@ -49,6 +50,13 @@ class Rules(msgspec.Struct, frozen=True):
     events_kept_since: Instant
 
 
+class SideRows(msgspec.Struct, frozen=True):
+    """The rows about payments that stay in the database when the payments are archived, by id."""
+
+    instructions: dict[str, audited.AuditedRow[Instruction]]
+    reviews: verify_reviews.AuditedReviews
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """The rows of other tables about a merchant's payments, by id."""
 
@@ -61,11 +69,13 @@ class Evidence(msgspec.Struct, frozen=True):
 
 async def check_chains(audit: auditing.Audit) -> None:
     database, report = audit.database, audit.report
-    rules = Rules(audit.keyring, int(await opening.get_setting(database, auditing.EVENTS_KEPT_SINCE, "0")))
+    rules = await load_rules(audit)
     async for page in audited.walk_chains(database):
         chains: dict[Key, list[audited.AuditedPayment]] = {}
         for payment_row in page:
             chains.setdefault((payment_row.merchant_id, payment_row.first_id), []).append(payment_row)
+        for key in await _list_moving(database, chains):
+            del chains[key]
         doubtful = await list_chain_findings(database, rules, chains)
         for pause_s in audit.pauses_s:
             if not doubtful:
@@ -74,12 +84,36 @@ async def check_chains(audit: auditing.Audit) -> None:
             fresh = {key: await audited.read_chain(database, *key) for key in doubtful}
             doubtful = await list_chain_findings(database, rules, fresh)
             chains |= fresh
+        for key in await _list_moving(database, doubtful):
+            del doubtful[key], chains[key]
         for key, payment_rows in chains.items():
             report.add(doubtful.get(key, []))
             note_accounts(report, payment_rows)
         report.add(await list_unnamed_payments(audit, page))
         report.chains_count += len(chains)
         audit.count("payments", len(page))
+
+
+async def _list_moving(database: Database, keys: Iterable[Key]) -> list[Key]:
+    """Lists those chains that a file has and whose rows are being removed, so that the file is what is judged."""
+    moving = {
+        (each.month, each.part)
+        for each in await archives.list_archived_months(database)
+        if each.state is MonthState.WRITTEN
+    }
+    by_merchant: dict[MerchantId, list[str]] = {}
+    for merchant_id, first_id in keys if moving else ():
+        by_merchant.setdefault(merchant_id, []).append(first_id)
+    return [
+        (merchant_id, place.id)
+        for merchant_id, first_ids in by_merchant.items()
+        for place in await archives.list_places(database, merchant_id, first_ids)
+        if (place.month, place.part) in moving
+    ]
+
+
+async def load_rules(audit: auditing.Audit) -> Rules:
+    return Rules(audit.keyring, int(await opening.get_setting(audit.database, auditing.EVENTS_KEPT_SINCE, "0")))
 
 
 def note_accounts(report: auditing.AuditReport, payment_rows: Sequence[audited.AuditedPayment]) -> None:
@@ -94,7 +128,7 @@ def note_accounts(report: auditing.AuditReport, payment_rows: Sequence[audited.A
 
 def sort_members(payment_rows: Sequence[audited.AuditedPayment]) -> list[Payment]:
     """Sorts the first payment before its follow-ups, and these by their numbers."""
-    readable = [payment_row.payment for payment_row in payment_rows if payment_row.payment is not None]
+    readable = [open_again(payment_row.payment) for payment_row in payment_rows if payment_row.payment is not None]
     return sorted(readable, key=lambda payment: (payment.chain_id is not None, payment.position, payment.id))
 
 
@@ -118,19 +152,24 @@ async def gather_evidence(
     event_ids = [event.id for payment in payments for event in expect_events(rules, payment)]
     job_ids = [job_id for payment in payments for job_id in expect_jobs(payment)]
     job_ids += [job_id for payment in payments for job_id in verify_reviews.list_job_ids(payment)]
-    reviewed_ids = [payment.id for payment in verify_reviews.list_reviewed(payments)]
-    instructed_ids = [payment.id for payment in list_instructed(payments)]
     entries = await audited.ENTRIES.list_by_ids(database, merchant_id, line_ids)
     events = await audited.EVENTS.list_by_ids(database, merchant_id, event_ids)
-    reviews = await audited.REVIEWS.list_by_ids(database, merchant_id, reviewed_ids)
-    instructions = await audited.INSTRUCTIONS.list_by_ids(database, merchant_id, instructed_ids)
+    beside = await gather_side_rows(database, merchant_id, payments)
     return Evidence(
         entries={entry.id: entry for entry in entries},
         events={event.id: event for event in events},
         job_ids=await audited.JOBS.list_ids(database, merchant_id, job_ids),
-        instructions={instruction.id: instruction for instruction in instructions},
-        reviews={review.id: review for review in reviews},
+        instructions=beside.instructions,
+        reviews=beside.reviews,
     )
+
+
+async def gather_side_rows(database: Database, merchant_id: MerchantId, payments: Sequence[Payment]) -> SideRows:
+    reviewed_ids = [payment.id for payment in verify_reviews.list_reviewed(payments)]
+    instructed_ids = [payment.id for payment in list_instructed(payments)]
+    reviews = await audited.REVIEWS.list_by_ids(database, merchant_id, reviewed_ids)
+    instructions = await audited.INSTRUCTIONS.list_by_ids(database, merchant_id, instructed_ids)
+    return SideRows({row.id: row for row in instructions}, {row.id: row for row in reviews})
 
 
 def expect_events(rules: Rules, payment: Payment) -> list[Event]:

@@ -7,10 +7,12 @@ import msgspec
 
 from tollgate.catalog import codes, limits, permissions, results
 from tollgate.office.visits import Visit, make_not_found
-from tollgate.operations import signing
+from tollgate.operations import archives, signing
+from tollgate.payments.archiving import is_being_archived
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
 from tollgate.store import database, payments
+from tollgate.store.archives import ChainRows
 from tollgate.values import Conflict, is_id
 
 TAMPERED = "A row of this chain is not what the gateway wrote. Nothing can be done with it: run `tollgate verify`."
@@ -22,6 +24,13 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     channel: Channel
     tampered: frozenset[str]
     """The ids of the payments of the chain whose signatures are wrong."""
+    archived: ChainRows | None = None
+    """The rows of the chain as they were archived; None while it is in the database."""
+
+    @property
+    def is_over(self) -> bool:
+        """Tells whether the chain was archived, or is being archived: nothing follows it any more."""
+        return self.archived is not None or is_being_archived(self.chain[0])
 
     @property
     def path(self) -> str:
@@ -46,12 +55,28 @@ async def get_found(
 async def _find(visit: Visit, payment_id: str) -> Found | None:
     app, merchant_id = visit.app, visit.get_merchant().id
     payment = await payments.find_payment(app.database, merchant_id, payment_id) if is_id(payment_id) else None
+    if payment is None and is_id(payment_id):
+        return await _find_archived(visit, payment_id)
     channel = None if payment is None else app.merchants.find_channel(payment.channel_id)
     if payment is None or channel is None:
         return None
     chain = await payments.list_chain(app.database, merchant_id, payment.first_id, limits.LIMITS.chain_rows_max)
     tampered = frozenset(each.id for each in (payment, *chain) if not signing.has_signature(each, app.keyring))
     return Found(payment=payment, chain=tuple(chain), channel=channel, tampered=tampered)
+
+
+async def _find_archived(visit: Visit, payment_id: str) -> Found | None:
+    app = visit.app
+    rows = await archives.find_rows(app, visit.get_merchant().id, payment_id)
+    if rows is None:
+        return None
+    chain = rows.read_payments()
+    payment = next(each for each in chain if each.id == payment_id)
+    channel = app.merchants.find_channel(payment.channel_id)
+    if channel is None:
+        return None
+    tampered = frozenset(each.id for each in chain if not signing.has_signature(each, app.keyring))
+    return Found(payment=payment, chain=tuple(chain), channel=channel, tampered=tampered, archived=rows)
 
 
 def refuse_tampered(found: Found) -> None:

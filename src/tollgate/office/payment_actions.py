@@ -90,7 +90,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 async def list_offers(visit: visits.Visit, found: chains.Found) -> list[Offer]:
     """Lists the actions that a payment may have, each with its bound or with the reason why it is not possible."""
-    if found.tampered:
+    if found.tampered or found.is_over:
         return []
     offers = []
     context = await charging.read_own_context(visit.app, found.payment)

@@ -40,7 +40,7 @@ class FactOffer(msgspec.Struct, frozen=True):
 async def list_facts(visit: visits.Visit, found: chains.Found) -> list[FactOffer]:
     """Lists the facts that the page of a payment offers to record."""
     payment = found.payment
-    if found.tampered or not visit.may(permissions.Permission.RECORD_FACTS, found.channel.id):
+    if found.tampered or found.is_over or not visit.may(permissions.Permission.RECORD_FACTS, found.channel.id):
         return []
     offers = []
     for payment_type in SYSTEM_ONLY:

@@ -17,6 +17,7 @@ from tollgate.office import chains, visits
 from tollgate.operations.journal import MESSAGE
 from tollgate.operations.routes import find_address, find_view
 from tollgate.payments import completion, webhooks
+from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.payments.risk import Hit, RiskFinding
 from tollgate.payments.routing import render_considered
@@ -39,7 +40,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 async def list_items(visit: visits.Visit, found: chains.Found) -> list[Item]:
     """Lists what happened to a payment, the earliest first."""
-    items = _list_own(visit, found)
+    items = [*_list_own(visit, found), *_list_archived(found)]
     sources = [_list_entries, _list_events, _list_audit]
     if visit.may(permissions.Permission.VIEW_MESSAGES, found.channel.id):
         sources.append(_list_journal)
@@ -72,6 +73,16 @@ def _list_own(visit: visits.Visit, found: chains.Found) -> list[Item]:
     facts = {name: text for name, text in payment.details.items() if "." not in name and text}
     title = f"Result: {payment.result_code} {'' if result is None else result.description}"
     return [*items, Item(at=payment.completed_at, kind="result", title=title, facts=facts)]
+
+
+def _list_archived(found: chains.Found) -> list[Item]:
+    """Lists what was archived with the payment: its ledger entries, events and delivery attempts."""
+    if found.archived is None:
+        return []
+    items = [_describe_entry(each) for each in found.archived.read_entries() if each.payment_id == found.payment.id]
+    told = {each.id: each for each in found.archived.read_events() if each.subject_id == found.payment.id}
+    items += [_describe_event(event) for event in told.values()]
+    return items + [_describe_attempt(each) for each in found.archived.read_attempts() if each.event_id in told]
 
 
 def _describe_risk(at: Instant, finding: RiskFinding) -> Item:
@@ -107,10 +118,14 @@ async def _list_entries(visit: visits.Visit, payment: Payment) -> AsyncIterator[
     for expected in completion.list_entries(payment):
         entry = await payments.ENTRIES.find(visit.app.database, payment.merchant_id, expected.id)
         if entry is not None:
-            amount = showing.show_amount(entry.amount, entry.currency)
-            title = f"Ledger: {amount} from {entry.source} to {entry.target}"
-            facts = {"seller": entry.seller_id} if entry.seller_id else {}
-            yield Item(at=entry.posted_at, kind="ledger", title=title, facts=facts)
+            yield _describe_entry(entry)
+
+
+def _describe_entry(entry: Entry) -> Item:
+    amount = showing.show_amount(entry.amount, entry.currency)
+    title = f"Ledger: {amount} from {entry.source} to {entry.target}"
+    facts = {"seller": entry.seller_id} if entry.seller_id else {}
+    return Item(at=entry.posted_at, kind="ledger", title=title, facts=facts)
 
 
 async def _list_events(visit: visits.Visit, payment: Payment) -> AsyncIterator[Item]:
@@ -122,19 +137,26 @@ async def _list_events(visit: visits.Visit, payment: Payment) -> AsyncIterator[I
     if payment.completed_at is not None:
         ids |= {payments.make_event(each).id for each in (payment, payments.recall_before_review(payment))}
     for event_id, found in (await events.list_payloads(app.database, merchant_id, sorted(ids))).items():
-        event = found.event
-        yield Item(at=event.created_at, kind="event", title=f"Event: {event.topic}", facts={"id": event.id})
+        yield _describe_event(found.event)
         for delivery in sent:
             if delivery.event_id == event_id:
                 yield _describe_delivery(visit, delivery)
         for attempt in await deliveries.list_attempts(
             app.database, merchant_id, event_id, limits.LIMITS.attempts_shown_max
         ):
-            answer = f"HTTP {attempt.status}" if attempt.status is not None else attempt.failure
-            facts = {"endpoint": attempt.webhook_id, "time": f"{attempt.latency_ms} ms"}
-            facts |= {"failure": attempt.failure} if attempt.failure else {}
-            facts |= {"replay": "yes"} if attempt.is_replay else {}
-            yield Item(at=attempt.attempted_at, kind="delivery", title=f"Delivery attempt: {answer}", facts=facts)
+            yield _describe_attempt(attempt)
+
+
+def _describe_event(event: events.Event) -> Item:
+    return Item(at=event.created_at, kind="event", title=f"Event: {event.topic}", facts={"id": event.id})
+
+
+def _describe_attempt(attempt: webhooks.DeliveryAttempt) -> Item:
+    answer = f"HTTP {attempt.status}" if attempt.status is not None else attempt.failure
+    facts = {"endpoint": attempt.webhook_id, "time": f"{attempt.latency_ms} ms"}
+    facts |= {"failure": attempt.failure} if attempt.failure else {}
+    facts |= {"replay": "yes"} if attempt.is_replay else {}
+    return Item(at=attempt.attempted_at, kind="delivery", title=f"Delivery attempt: {answer}", facts=facts)
 
 
 def _describe_delivery(visit: visits.Visit, delivery: webhooks.Delivery) -> Item:

@@ -123,6 +123,8 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """The key file to follow when a rotation replaces it."""
     data_folder: Path | None = None
     """The folder of the host's files; None for an app that has none."""
+    archive: Path | None = None
+    """The folder of archived months; None for an app that cannot read them."""
     four_eyes: Mapping[permissions.ApprovalKind, permissions.FourEyesRow] = {}
     """The actions in the back office that a second person confirms."""
     allows_plain_loopback: bool = False

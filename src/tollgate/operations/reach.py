@@ -6,6 +6,7 @@ Only tokens for certain channels are checked: all others reach everything of the
 from collections.abc import Iterable, Sequence
 
 from tollgate.catalog import codes, results
+from tollgate.operations import archives
 from tollgate.operations.app import App
 from tollgate.payments.checkout import Checkout, PaymentLink
 from tollgate.payments.payment import Payment
@@ -38,4 +39,6 @@ async def find_own_channel_id(app: App, merchant_id: MerchantId, named_id: str) 
         found = await checkouts.find_checkout(database, merchant_id, named_id)
     elif find_link_node(named_id) is not None:
         found = await links.find_link(database, merchant_id, named_id)
+    if found is None and is_id(named_id):
+        found = await archives.find_payment(app, merchant_id, named_id)
     return None if found is None else found.channel_id

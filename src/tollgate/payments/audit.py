@@ -42,6 +42,7 @@ class Proof(StrEnum):
     WEBHOOK = "webhook"
     USER = "user"
     AUDIT_LOG = "audit log"
+    ARCHIVE = "archive"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.payments.schedule import Run
 from tollgate.payments.users import AuditEntry
 from tollgate.store import authentications, bank_files, checkouts, instructions, links, registrations, schedules, schema
+from tollgate.store.archives import list_places
 from tollgate.store.audit_log import ENTRIES as AUDIT_ENTRIES
 from tollgate.store.codec import BY_ID, LIMIT, ONE, UNREADABLE, ZERO, Codec, T, bind, is_among_ids, spread_ids
 from tollgate.store.database import Database
@@ -102,7 +103,7 @@ class AuditedRow(msgspec.Struct, Generic[T], frozen=True):
 
 
 class AuditedPayment(msgspec.Struct, frozen=True):
-    """A row of payments. One without a payment is there and cannot be decoded."""
+    """A row of payments. One without a payment is there and cannot be decoded, or was archived."""
 
     merchant_id: MerchantId
     id: str
@@ -184,7 +185,19 @@ def _audit_raw(
 _read_payment_row = _make_reader(PAYMENT_ROWS, AuditedPayment)
 _sealed = (schema.registrations.c.sealed_account, schema.registrations.c.sealed_token)
 
-PAYMENTS = AuditedTable(PAYMENT_ROWS.columns, _read_payment_row)
+
+class AuditedPayments(AuditedTable[AuditedPayment]):
+    """The payments, with those that were archived: what refers to one refers to something that exists."""
+
+    async def list_by_ids(self, db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[AuditedPayment]:
+        found = await super().list_by_ids(db, merchant_id, ids)
+        missing = sorted({*ids} - {row.id for row in found})
+        return found + [
+            AuditedPayment(merchant_id, place.id, None, None) for place in await list_places(db, merchant_id, missing)
+        ]
+
+
+PAYMENTS = AuditedPayments(PAYMENT_ROWS.columns, _read_payment_row)
 ENTRIES = _audit_raw(schema.ledger, Entry)
 EVENTS = _audit_raw(schema.outbox, Event)
 JOBS = _audit_raw(schema.jobs, Job)

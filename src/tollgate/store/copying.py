@@ -80,6 +80,7 @@ SETTINGS = (
     SettingRow("base_url", False, "the address belongs to the process that serves"),
     SettingRow("geoip.", False, "an imported file belongs to the host"),
     SettingRow("bins.", False, "an imported file belongs to the host"),
+    SettingRow("archive_lease.", False, "a running command has it", is_backed_up=False),
     SettingRow(migrating.NEEDED_REVISION, False, "it belongs to the tables", is_backed_up=False),
     SettingRow("write_check", False, "the check belongs to the store", is_backed_up=False),
     SettingRow("clock_offset", True, "payments are timed by it"),

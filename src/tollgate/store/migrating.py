@@ -30,6 +30,7 @@ REVISIONS = {
     "0014": Kind.WHOLE,
     "0015": Kind.WHOLE,
     "0016": Kind.WHOLE,
+    "0017": Kind.EXPAND,
 }
 """Every revision, the oldest first; tests keep the rows in step with the folder."""
 

@@ -840,6 +840,30 @@ payment_terms = _make_table(
     sqlite_with_rowid=False,
 )
 
+archived_months = _make_table(
+    "archived_months",
+    # A part is a folder of files; a month that is archived again, with what was open before, gets another part.
+    sa.Column("month", TEXT, primary_key=True),
+    sa.Column("part", WHOLE, primary_key=True, autoincrement=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("chains", WHOLE, nullable=False),
+    sa.Column("payments", WHOLE, nullable=False),
+    sa.Column("archived_at", WHOLE, nullable=False),
+    # What the ledger accounts got from its chains, as JSON.
+    sa.Column("accounts", TEXT, nullable=False),
+    sa.Column("proof", BYTES),
+    sa.Column("next_proof", BYTES),
+)
+
+archived_payments = _make_table(
+    "archived_payments",
+    # The part in which each archived payment is, so that an id that was used is known without the files.
+    *_make_key(),
+    sa.Column("month", TEXT, nullable=False),
+    sa.Column("part", WHOLE, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 payment_tallies = _make_table(
     "payment_tallies",
     # Completed payments of an hour, counted by the same worker.

@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "account list": (),
     "account secret": (ID, "api-key"),
     "account set": (ID, "--acquirer-weight", "1"),
+    "archive": ("--before", "2020-01", "--archive", "{file}.months"),
     "backup": ("{file}.backup",),
     "bank export": (ID,),
     "bank files": (),

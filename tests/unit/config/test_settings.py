@@ -20,7 +20,7 @@ _PATHS |= {"https://user:secret@host"}
 _NAMES = {"loud", "nan", "inf", "1e999"}
 SENSIBLE = {
     **dict.fromkeys(("host", "metrics_host"), _NAMES),
-    **dict.fromkeys(("data", "tls_cert", "tls_key", "key_file", "outbound_ca"), _PATHS),
+    **dict.fromkeys(("data", "tls_cert", "tls_key", "key_file", "archive", "outbound_ca"), _PATHS),
     "four_eyes": {"loud", "nan", "inf"},
 }
 """These look like nonsense and may be the name of a machine, of a file or of an action."""

@@ -12,7 +12,7 @@ _EXPECTED = {
     *("deliveries", "delivery_attempts", "replays", "inbox_messages", "inboxes", "payment_terms"),
     *("payment_tallies", "journal", "evidence", "planned_outcomes"),
     *("acquirer_accounts", "routing_counts", "dispatch_rows", "risk_rules", "risk_entries", "risk_sightings"),
-    "reviews",
+    *("reviews", "archived_months", "archived_payments"),
 }
 
 

@@ -71,6 +71,6 @@ REFERENCE = join_causes(
     Row("700.500.002", "An authorisation or capture comes too late in the life of this payment."),
     Cause(Origin.ABSENT, "a list of accounts that are for tests only"),
     Row("700.500.003", "A test account was used on a live channel."),
-    Cause(Origin.GATEWAY, "a debit that repeats one whose account was erased"),
+    Cause(Origin.GATEWAY, "a debit that repeats one whose account was erased, or a follow-up of an archived payment"),
     Row("700.500.004", "The shopper's details behind the payment referred to have been erased."),
 )

@@ -107,6 +107,8 @@ async def _find(request: Request, caller: Caller, app: App) -> Payment:
 
 async def _search(question: reports.Question, names: Sequence[str], caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
+    if question.search.begins_at:
+        await report.refuse_archived(app, question.search.begins_at, reports.BEGIN)
     page = await report.search(app, channel, question.search, question.window)
     chains = await report.show_chains(app, channel, page.rows) if question.with_linked else None
     return _answer_payments(page, chains, names, caller, app)
@@ -126,6 +128,7 @@ async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply
     """Sums up what was earned, for every day and currency."""
     channel = get_channel(caller)
     period = reports.read_days(request.pairs, app.make_situation("reconciliations", channel))
+    await report.refuse_archived(app, period.begins_at, reports.BEGIN)
     tallies = await report.sum_up(app, channel, _widen(period, caller, app))
     return reply_with(reports.answer_aggregations(tallies, app.envelope, caller.ndc, app.clock.now()))
 
@@ -134,7 +137,7 @@ async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply
 @_may_be_behind
 async def read_reconciliations(request: Request, caller: Caller, app: App) -> Reply:
     """Lists all transactions of one of those sums at once."""
-    period, _ = _read_period(request, caller, app)
+    period, _ = await _read_period(request, caller, app)
     return _answer_entries(await report.list_all_completed(app, get_channel(caller), period), caller, app)
 
 
@@ -142,7 +145,7 @@ async def read_reconciliations(request: Request, caller: Caller, app: App) -> Re
 @_may_be_behind
 async def read_reconciliation_page(request: Request, caller: Caller, app: App) -> Reply:
     """Lists the transactions of one of those sums, in pages."""
-    period, window = _read_period(request, caller, app)
+    period, window = await _read_period(request, caller, app)
     return _answer_entries(await report.list_completed(app, get_channel(caller), period, window), caller, app)
 
 
@@ -153,16 +156,18 @@ async def read_sellers(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
     situation = app.make_situation("sellers", channel)
     period, window = reports.read_seller_days(request.pairs, situation, LIMITS.settlement_page)
+    await report.refuse_archived(app, period.begins_at, reports.BEGIN)
     page = await report.sum_up_sellers(app, channel, _widen(period, caller, app), window)
     return reply_with(reports.answer_seller_sums(page, app.envelope, caller.ndc, app.clock.now()))
 
 
-def _read_period(request: Request, caller: Caller, app: App) -> tuple[Period, Window]:
+async def _read_period(request: Request, caller: Caller, app: App) -> tuple[Period, Window]:
     situation = app.make_situation("query", get_channel(caller))
     wanted = reports.read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
     if wanted is None:
         raise Refusal(results.get_result(codes.PAYMENT_UNKNOWN))
     period, window = wanted
+    await report.refuse_archived(app, period.begins_at, "id")
     return _widen(period, caller, app), window
 
 
