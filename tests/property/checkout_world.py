@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from acquirer_ledger import Fate
 from acquirer_sessions import PATHS, Sessions
+from property.emptying import empty_tables
 from property.interruptions import MortalDatabase, TickingClock, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from tollgate.catalog.limits import LIMITS
@@ -58,8 +59,6 @@ PLAIN_CARD = {"card.number": "4111111111111111", "card.expiryMonth": "05", "card
 ENROLLED_CARD = {**PLAIN_CARD, "card.number": "4200000000000000", "card.cvv": "731", **BROWSER_FIELDS, **BILLING_FIELDS}
 
 _RUN = {worker.name: worker.run for worker in WORKERS}
-_TABLES = ("payments", "idempotency_keys", "outbox", "ledger_entries", "jobs", "authentications", "checkouts")
-_empty = [Statement(sa.text(f"DELETE FROM {table}"), is_write=True) for table in _TABLES]
 _firsts = Statement(sa.text("SELECT id, ndc, state FROM payments WHERE chain_id IS NULL"))
 _owed = Statement(sa.text("SELECT id FROM jobs WHERE topic <> 'remind'"))
 
@@ -230,8 +229,7 @@ class CheckoutWorld:
 
 
 async def open_checkout_world(db: Database) -> CheckoutWorld:
-    for statement in _empty:
-        await db.fetch(statement, {})
+    await empty_tables(db, "authentications", "checkouts")
     wire, clock, merchants = CheckoutWire(), TickingClock(NOW), MerchantCache()
     app = App(
         database=MortalDatabase(db),

@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
-import sqlalchemy as sa
 
 from property.audit import Row, Tables, check_signatures, check_splits, check_tables, read_tables
 from property.chronicle import KEY_BUSY, Called, Chronicle, fits, read_code
+from property.emptying import empty_tables
 from property.interruptions import Alarm, MortalDatabase, TickingClock, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from property.plain_words import (
@@ -40,7 +40,6 @@ from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.payments.splits import Share, share_out
 from tollgate.store.database import Database
 from tollgate.store.merchants import insert_channel, insert_merchant
-from tollgate.store.statements import Statement
 from tollgate.values import HOUR, SECOND, Money, Refusal
 from tollgate.vault.keyring import make_keyring
 from tollgate.workers import WORKERS
@@ -51,8 +50,6 @@ PATIENCE = 11 * SECOND
 ROUNDS_MAX = 30
 
 _RUN = {worker.name: worker.run for worker in WORKERS}
-_TABLES = ("payments", "idempotency_keys", "outbox", "ledger_entries", "jobs")
-_empty = [Statement(sa.text(f"DELETE FROM {table}"), is_write=True) for table in _TABLES]
 
 Attempt = Callable[[], Awaitable[Answer | Payment]]
 
@@ -64,8 +61,7 @@ async def furnish(db: Database) -> None:
 
 
 async def begin_world(db: Database) -> World:
-    for statement in _empty:
-        await db.fetch(statement, {})
+    await empty_tables(db)
     world = World(db)
     await world.app.merchants.refresh(db)
     return world
