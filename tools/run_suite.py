@@ -39,7 +39,7 @@ def main(name: str, timeout_s: int, command: list[str]) -> int:
     # A session of its own: an interrupt from the keyboard comes here alone and is passed on once.
     process = subprocess.Popen(command, start_new_session=True, preexec_fn=end_with_parent)
     try:
-        ending = "passed" if process.wait() == 0 else "failed"
+        ending = "passed" if _wait_for(process) == 0 else "failed"
     except Stopped as reason:
         ending = str(reason)
         process.send_signal(signal.SIGINT)
@@ -54,6 +54,15 @@ def main(name: str, timeout_s: int, command: list[str]) -> int:
     }.get(ending, f"stopped by {ending} after {took_s} s")
     print(f"{name}: {text}", flush=True)
     return 0 if ending == "passed" else 1
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> int:
+    """Waits for the suite, and for every process that it leaves: a test may itself wait for the end of one."""
+    while True:
+        number, status = os.waitpid(-1, 0)
+        if number == process.pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:

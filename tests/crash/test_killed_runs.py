@@ -80,6 +80,22 @@ def test_nothing_is_left_of_a_run_when(command: list[str], kill: Kill, tmp_path:
     wait_until_none(lambda: [folder for folder in folders if folder.exists()])
 
 
+def test_a_process_that_a_test_leaves_may_be_waited_for(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    waiting = f"(true & echo $! > {left}); while [ -e /proc/$(cat {left}) ]; do sleep {LOOK_EVERY_S}; done"
+
+    done = subprocess.run(
+        [sys.executable, "tools/run_suite.py", "waiting", str(round(WITHIN_S)), "sh", "-c", waiting],
+        cwd=ROOT,
+        env=inherit_variables(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
+
+
 @contextmanager
 def start(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     variables = {name: value for name, value in inherit_variables().items() if not name.startswith("PYTEST_")}
