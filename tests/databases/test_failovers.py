@@ -190,8 +190,9 @@ async def test_a_server_that_hangs_is_told_to_every_caller_and_works_when_it_goe
 @pytest.mark.usefixtures("_short_waits")
 async def test_a_payment_that_no_standby_has_is_neither_acknowledged_nor_found(primary: PostgresCluster) -> None:
     db = await open_database(primary.dsn())
-    set_value(primary, "synchronous_standby_names", "nobody")
     payment = make_payment()
+    await db.make_months(payment.created_at)
+    set_value(primary, "synchronous_standby_names", "nobody")
 
     with pytest.raises(Unconfirmed):
         await start_payment(db, payment, None, make_idempotency_key("key"))
@@ -210,8 +211,9 @@ async def test_a_payment_that_became_visible_before_a_standby_has_it_is_not_ackn
     monkeypatch.setattr(postgres_connecting, "COMMAND_TIMEOUT_S", 5.0)
     monkeypatch.setattr(postgres_faults, "GIVE_UP_AFTER_S", 1.0)
     db = await open_database(primary.dsn())
-    set_value(primary, "synchronous_standby_names", "nobody")
     payment = make_payment()
+    await db.make_months(payment.created_at)
+    set_value(primary, "synchronous_standby_names", "nobody")
     end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
     starting = asyncio.ensure_future(start_payment(db, payment, None, None))
