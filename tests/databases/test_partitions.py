@@ -186,6 +186,19 @@ async def test_two_processes_that_miss_one_month_both_write(store: PostgresDatab
     await other.close()
 
 
+async def test_a_process_that_has_just_started_waits_for_nobody_who_vacuums(store: PostgresDatabase, dsn: str) -> None:
+    await store.make_months(at(2031, 3))
+    other = await open_postgres(dsn)
+
+    async with store.borrow() as connection, connection.transaction():
+        for table in COLUMNS:
+            await connection.execute(f"LOCK TABLE ONLY {table} IN SHARE UPDATE EXCLUSIVE MODE")
+        payment = await pay(other, at(2031, 3))
+
+    assert await find_payment(store, MERCHANT, payment.id) == payment
+    await other.close()
+
+
 async def test_a_partition_that_another_process_removed_is_made_again(store: PostgresDatabase) -> None:
     await pay(store, at(2026, 11, 2))
     for table in COLUMNS:

@@ -57,12 +57,18 @@ class Months:
 
     async def ensure(self, table: str, instants: Sequence[Instant]) -> int:
         """Makes what is missing, and returns how many partitions that were; another process may be doing the same."""
-        if all(self.find(table, at) for at in instants):
+        if not self._knows(table, instants):
+            # A process that has just started knows none, and making one may have to wait, such as for a vacuum.
+            await self.refresh()
+        if self._knows(table, instants):
             return 0
         async with self._borrow() as connection, connection.transaction():
             made = await make_partitions(connection, table, instants)
         await self.refresh()
         return len(made)
+
+    def _knows(self, table: str, instants: Sequence[Instant]) -> bool:
+        return all(self.find(table, at) for at in instants)
 
     async def make_ahead(self, now: Instant, months: int) -> int:
         """Makes the partitions of this month and the next ones, and returns how many were missing."""
