@@ -137,6 +137,31 @@ async def test_payments_and_follow_ups_go_on_while_months_are_replaced(db: Datab
     assert {shelf.lives.ids[f"rf {each}"] for each in range(1, min(number, FOLLOW_UPS) + 1)} <= live
 
 
+@pytest.mark.parametrize("fault", [asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError])
+async def test_a_partition_whose_lock_was_given_up_is_replaced_by_a_later_try(
+    db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+) -> None:
+    lives = await open_lives(db)
+    await lives.pay("db")
+    shelf = await open_shelf(lives, folder)
+    drop, faults = detaching._drop_from, [fault("given up")]
+
+    async def drop_later(*args: Any) -> bool:
+        if faults:
+            raise faults.pop()
+        return await drop(*args)
+
+    monkeypatch.setattr(detaching, "_drop_from", drop_later)
+    monkeypatch.setattr(detaching, "_PAUSE_S", 0.0)
+    before = await list_partitions(db)
+
+    await shelf.archive()
+
+    assert await list_partitions(db) != before
+    assert not faults
+    assert await shelf.list_findings() == []
+
+
 @pytest.mark.parametrize("dropped", [1, 2, 3, 4, 5])
 async def test_a_chain_of_two_months_is_whole_when_some_of_its_partitions_are_gone(
     db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch, dropped: int

@@ -81,8 +81,9 @@ async def drop_archived(db: Database, archived: ArchivedMonth, counts: Counts, o
             try:
                 async with cast("PostgresDatabase", db).borrow() as connection, connection.transaction():
                     is_all &= await _drop_from(connection, table, partition, archived, rows, owner)
-            except asyncpg.LockNotAvailableError:
-                # Somebody reads for long. Others wait behind whoever waits for the lock, so it is given up soon.
+            except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+                # Somebody reads for long, or a follow-up waits for the month, a deadlock if the machine is slow. Others
+                # wait behind whoever waits for the lock, so it is given up soon.
                 is_all &= tries_left > 0
                 await asyncio.sleep(_PAUSE_S * (tries_left > 0))
             else:
