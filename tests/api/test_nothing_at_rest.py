@@ -65,7 +65,9 @@ ATTEMPTS: tuple[dict[str, str | None], ...] = (
     {"tokenAccount.number": VISA, "tokenAccount.type": "NETWORK"},
 )
 
-HIDE_EVENTS, SHOW_EVENTS = "ALTER TABLE outbox RENAME TO hidden", "ALTER TABLE hidden RENAME TO outbox"
+# Of the column, because a payment names the partition of its month and not the table.
+HIDE_EVENTS = "ALTER TABLE outbox RENAME COLUMN topic TO hidden"
+SHOW_EVENTS = "ALTER TABLE outbox RENAME COLUMN hidden TO topic"
 """A payment starts and cannot be completed while its table of events is hidden: breakage, with a traceback."""
 
 Breakage = Callable[[GatewayProcess, Client], None]
