@@ -81,6 +81,7 @@ SPARED = {
     "3DS method done": "a hint to the issuer, on which nothing depends",
     "account wiped": REPEATABLE,
     "approval requested": "one commit; a form that is sent again is recognized, or listed as asked twice",
+    "archive lease": "one note of who may move payments, which lapses 30 seconds after its process",
     "attempt abandoned": "one commit guarded by the waiting state; until then a worker asks the provider",
     "audit log": "one commit with the end of the log, before the action: without it the action was not begun",
     "authentication closed": REPEATABLE,
