@@ -117,9 +117,6 @@ class PostgresCluster:
     def dsn(self, name: str = USER) -> str:
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{name}"
 
-    def socket_dsn(self, name: str = USER) -> str:
-        return f"postgresql://{USER}@/{name}?host={self.folder}&port={self.port}"
-
     def create_database(self, template: str = "template0") -> str:
         """Returns the address of a new database; a template with tables in it saves migrating."""
         name = f"t{secrets.token_hex(6)}"

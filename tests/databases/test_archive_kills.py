@@ -62,8 +62,14 @@ async def test_a_run_that_was_killed_is_finished_by_the_next(
     # Whole partitions that go are tested apart; here rows are deleted on both databases.
     monkeypatch.setattr(detaching, "STAYING_MAX", -1)
     shelf = await open_paid(db, tmp_path / "archive")
+
+    await kill_and_finish(shelf, monkeypatch, Killer(label, when))
+
+
+async def kill_and_finish(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, killer: Killer) -> None:
+    """Kills a run, and checks that nothing is lost before and after the next one."""
     with monkeypatch.context() as patched:
-        arm(patched, Killer(label, when))
+        arm(patched, killer)
         with pytest.raises(Killed):
             await shelf.archive()
     # The killed process left its chains closed or its rows half removed; both are right as they are.

@@ -11,10 +11,10 @@ import asyncpg
 import msgspec
 import pytest
 
-from databases.archiving import Killed, Killer, Shelf, open_paid, open_shelf
+from databases.archiving import Killed, Killer, open_paid, open_shelf
 from databases.auditing import tamper
 from databases.lives import live_through_everything, open_lives
-from databases.test_archive_kills import arm, expect_moved
+from databases.test_archive_kills import expect_moved, kill_and_finish
 from postgres import PostgresCluster
 from tollgate.store import detaching
 from tollgate.store.database import Database, When
@@ -232,15 +232,6 @@ async def test_a_row_that_no_file_has_is_not_dropped_with_its_partition(db: Data
 async def test_a_run_that_was_killed_is_finished_by_the_next(
     db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch, label: str, when: When
 ) -> None:
-    shelf: Shelf = await open_paid(db, folder)
-    with monkeypatch.context() as patched:
-        arm(patched, Killer(label, when))
-        with pytest.raises(Killed):
-            await shelf.archive()
-    await shelf.expect_whole()
-    shelf.outlive_lease()
-    await shelf.archive()
+    await kill_and_finish(await open_paid(db, folder), monkeypatch, Killer(label, when))
 
-    await shelf.expect_whole()
-    await expect_moved(shelf)
     assert await list_partitions(db) == {}

@@ -143,18 +143,13 @@ async def list_chains(db: Database, merchant_id: MerchantId, first_ids: Sequence
 
 
 _names = [column.name for column in COLUMNS["payments"]]
-_ID, _CHAIN_ID, _POSITION, _MAC = [_names.index(name) for name in ("id", "chain_id", "position", "mac")]
+_ID, _CHAIN_ID, _POSITION = [_names.index(name) for name in ("id", "chain_id", "position")]
 _READ = [_names.index(name) for name in PAYMENTS.names]
 
 
 def pick_payment(row: Row) -> Row:
     """Returns the columns from which a payment is decoded."""
     return tuple([row[place] for place in _READ])
-
-
-def identify(rows: Sequence[Row]) -> list[tuple[str, bytes]]:
-    """Returns by what a chain is recognised as unchanged: its payments with their signatures."""
-    return [(row[_ID], row[_MAC]) for row in rows]
 
 
 async def gather(
